@@ -91,7 +91,8 @@ class BulkForm extends HTMLElement {
     };
     const submit = (event: Event) => {
       event.preventDefault();
-      void this.#save();
+      // Enter clears nothing.
+      if (value !== null) void this.#save();
     };
     const onPick = (target: Data | undefined) => {
       this.#picked.set(name, target);
@@ -119,7 +120,7 @@ class BulkForm extends HTMLElement {
           <div class="full card preview">${tableOf('Preview', heads, affected.map(row))}</div>
           <p class="full row">
             <button class="primary" ?disabled=${isIdle || value === null}>Change ${value === null ? '' : count}</button>
-            <button ?hidden=${value !== null} ?disabled=${isIdle}>Clear ${words(linkOf(name))} of ${count}</button>
+            <button type="button" ?hidden=${value !== null} ?disabled=${isIdle} @click=${() => void this.#save()}>Clear ${words(linkOf(name))} of ${count}</button>
             ${button('Cancel', () => this.closest('dialog')?.close())}
             <small ?hidden=${same === 0}>Unchanged: ${countText(kind, same)}</small></p>
         </form>`,

@@ -40,7 +40,7 @@ export async function openDeletion(kind: string, record: Data, page: Page): Prom
   };
   const remove = async (references: 'CLEAR' | 'REFUSE') => {
     draw('Deleting…');
-    const range = await deleteRecord({ kind, id: record.id, references }, name);
+    const range = await deleteRecord({ kind, id: record.id, references });
     dialog.close();
     report(`${title(kind)} deleted.`, range);
     await page.refresh();

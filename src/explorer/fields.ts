@@ -119,9 +119,19 @@ export function readValue(kind: string, name: string, sent: FormData): unknown {
   return time ? new Date(`${text}T${time}`).toISOString() : `${text}T00:00:00.000Z`;
 }
 
+/** Inputs drop line breaks, and text areas have one form of them: neither is a change. */
+const shownText = (control: Control, text: string): string =>
+  control instanceof HTMLTextAreaElement ? text.replace(/\r\n?/g, '\n') : text.replace(/[\r\n]/g, '');
+
 /** Returns the external IDs of a form that have changed; null for one that was cleared. */
-function readExternalIds(sent: FormData, { externalIds = {} }: Data): Data {
-  const texts = [...sent].map(([name, text]) => [name, String(text).trim()] as const);
+function readExternalIds(form: HTMLFormElement, sent: FormData, { externalIds = {} }: Data): Data {
+  const isKept = (name: string) => {
+    const control = form.elements.namedItem(name);
+    return control instanceof HTMLInputElement && isShown(control);
+  };
+  const texts = [...sent]
+    .filter(([name]) => !name.startsWith('externalIds.') || !isKept(name))
+    .map(([name, text]) => [name, String(text).trim()] as const);
   const entries = texts.flatMap(([name, text]): [string, string | null][] => {
     if (name.startsWith('externalIds.')) return [[name.slice('externalIds.'.length), text || null]];
     const system = sent.get(name.replace('=', '+'));
@@ -130,18 +140,34 @@ function readExternalIds(sent: FormData, { externalIds = {} }: Data): Data {
   return Object.fromEntries(entries.filter(([system, id]) => (externalIds?.[system] ?? null) !== id));
 }
 
+const controlsOf = (form: HTMLFormElement): readonly Control[] =>
+  [...form.elements].filter((control): control is Control => 'name' in control && control.name !== '');
+
+const isShown = (control: Control): boolean =>
+  control instanceof HTMLInputElement && control.type === 'checkbox'
+    ? control.checked === control.defaultChecked
+    : control.value === shownText(control, control.defaultValue);
+
+/** Returns a function that shows new values in the inputs that nobody has changed so far: once typed in, they keep their text. */
+export function untouched(form: HTMLFormElement): () => void {
+  const controls = controlsOf(form).filter((control) => control.type !== 'hidden' && isShown(control));
+  return () => {
+    for (const control of controls) {
+      if (control instanceof HTMLInputElement && control.type === 'checkbox') control.checked = control.defaultChecked;
+      else control.value = control.defaultValue;
+    }
+  };
+}
+
 /** Returns the values that somebody has changed; without a record, all values. */
 export function changedValues(form: HTMLFormElement, kind: string, record?: Data): Data {
-  const controls = [...form.elements].filter((control): control is Control => 'name' in control && control.name !== '');
   const sent = new FormData(form);
   const isChanged = (control: Control): boolean => {
     if (control.type === 'hidden') return (control.value || null) !== inputValue(record ?? {}, control.name);
-    if (control instanceof HTMLInputElement && control.type === 'checkbox')
-      return control.checked !== control.defaultChecked;
-    return control.value !== (record ? control.defaultValue : '');
+    return record || control.type === 'checkbox' ? !isShown(control) : control.value !== '';
   };
-  const names = [...new Set(controls.filter(isChanged).map(fieldOf))].filter((name) => name !== 'externalIds');
-  const externalIds = readExternalIds(sent, record ?? {});
+  const names = [...new Set(controlsOf(form).filter(isChanged).map(fieldOf))].filter((name) => name !== 'externalIds');
+  const externalIds = readExternalIds(form, sent, record ?? {});
   return {
     ...Object.fromEntries(names.map((name) => [name, readValue(kind, name, sent)])),
     ...(Object.keys(externalIds).length > 0 && { mergeExternalIds: externalIds }),

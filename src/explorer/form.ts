@@ -2,7 +2,7 @@
 import { html, nothing, render, type TemplateResult } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type Filter, type View } from './address.ts';
-import { changedValues, fieldInput, inputNames, isReversed, timeZone } from './fields.ts';
+import { changedValues, fieldInput, inputNames, isReversed, timeZone, untouched } from './fields.ts';
 import { isLink, isRecord, kindOf, kinds, linkOf, title, typeOf, words } from './kinds.ts';
 import { constant, namesOf, query } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
@@ -51,8 +51,10 @@ class RecordForm extends HTMLElement {
     // Without own changes, the form follows those of others.
     const isClean = this.#options === undefined || !(this.#isBusy || this.isUnsaved);
     this.#options = options;
+    const update = this.#hasForm ? untouched(this.#form) : () => {};
     if (isClean) this.#base = options.record;
     this.#draw();
+    if (isClean) update();
   }
 
   connectedCallback(): void {
@@ -139,9 +141,11 @@ class RecordForm extends HTMLElement {
   /** Shows the newest values in all fields that nobody has changed here. */
   #rebase(isDiscarding: boolean): void {
     const { record } = this.#options;
+    const update = untouched(this.#form);
     this.#base = record;
     if (isDiscarding) this.#picked.clear();
     this.#show({});
+    update();
     if (isDiscarding) this.#form.reset();
     this.#draw();
   }

@@ -54,7 +54,7 @@ export function changeList(kind: string, changes: readonly Data[], names: Data) 
     const changed = action === 'UPDATED' ? fields.filter(({ field }: Data) => field !== 'updatedAt') : [];
     return html`<li>
       ${time(at)}
-      <div><b>${authorOf(change)}</b> ${did}${message && !isUndo && !message.startsWith(did) ? `: ${message}` : ''}</div>
+      <div><b>${authorOf(change)}</b> ${did}${message && !isUndo && !/ in the explorer \(\w{1,7}\)$/.test(message) ? `: ${message}` : ''}</div>
       ${changed.map(fieldOf)}
     </li>`;
   };

@@ -1,6 +1,6 @@
 /** Stores and deletes records, and shows a message after each write, with its undo. */
 import { html, nothing, render } from 'lit-html';
-import { kindOf, words } from './kinds.ts';
+import { kindOf } from './kinds.ts';
 import { query } from './queries.ts';
 import { type Data, yardgraph } from './service.ts';
 
@@ -18,18 +18,26 @@ const mutationName = (action: string, kind: string): string =>
 export const mutationText = (action: 'create' | 'update', kind: string, item: Data): string =>
   `mutation {\n  ${query(mutationName(action, kind), { input: [item] }, 'id')}\n}`;
 
+/** Runs a write with a message of its own, by which an undo finds its changes among those of others. */
+async function tracked<T>(action: string, write: (changeMessage: string) => Promise<T>) {
+  const [number = 0] = crypto.getRandomValues(new Uint32Array(1));
+  const message = `${action} in the explorer (${number.toString(36)})`;
+  const after = await yardgraph.changeCursor();
+  const result = await write(message);
+  return { result, range: { after, upTo: await yardgraph.changeCursor(), message } };
+}
+
 /** Stores records. Returns them with the range of their changes, if any of them has changed. */
 export async function store(action: 'create' | 'update', kind: string, input: readonly Data[]) {
   const name = mutationName(action, kind);
   const type = action === 'create' ? `Create${kind}Input` : `${kind}Patch`;
-  const selection = 'id updatedAt history(first: 1) { nodes { cursor } }';
-  const document = `mutation ($input: [${type}!]!) { ${name}(input: $input) { ${selection} } }`;
-  const records: readonly Data[] = (await yardgraph.graphql(document, { input }))[name];
-  const changed = records.filter(({ updatedAt }, index) => updatedAt !== input[index]?.ifUpdatedAt);
-  // The changes of a write have numbers without gaps.
-  const numbers = changed.map(({ history }) => Number(history.nodes[0].cursor));
-  const range = { after: String(Math.min(...numbers) - 1), upTo: String(Math.max(...numbers)) };
-  return { records, range: numbers.length > 0 ? range : undefined };
+  const document = `mutation ($input: [${type}!]!) { ${name}(input: $input) { id updatedAt } }`;
+  const { result, range } = await tracked(`${action}d`, (changeMessage) =>
+    yardgraph.graphql(document, { input }, { changeMessage }),
+  );
+  const records: readonly Data[] = result[name];
+  const isChanged = records.some(({ updatedAt }, index) => updatedAt !== input[index]?.ifUpdatedAt);
+  return { records, range: isChanged ? range : undefined };
 }
 
 interface Deletion {
@@ -48,11 +56,11 @@ export async function checkDeletion({ kind, id, references }: Deletion): Promise
 }
 
 /** Other records lose their links to the record: their changes have the same message. */
-export async function deleteRecord({ kind, id, references }: Deletion, name: string): Promise<ChangeRange> {
-  const message = `deleted ${words(kind)} ${name}`.replace(/\p{Cc}/gu, ' ').slice(0, 200);
-  const after = await yardgraph.changeCursor();
-  await yardgraph[kindOf(kind).list as 'assets'].delete([id], { references, changeMessage: message });
-  return { after, upTo: await yardgraph.changeCursor(), message };
+export async function deleteRecord({ kind, id, references }: Deletion): Promise<ChangeRange> {
+  const { range } = await tracked('deleted', (changeMessage) =>
+    yardgraph[kindOf(kind).list as 'assets'].delete([id], { references, changeMessage }),
+  );
+  return range;
 }
 
 /** Stays on the page from view to view, until somebody closes it. */

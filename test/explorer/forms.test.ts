@@ -59,6 +59,34 @@ describeInChromium('a work order in the explorer', () => {
       input: [{ id: order.id, ...values }],
     });
 
+  test('keeps what others change, in a field that was restored and after an undo, and a text that no input can show', async () => {
+    await change({ name: 'Set up\nthe crane' });
+    const { page, sent } = await openForm();
+    const input = (name: string) => page.locator(`[name="${name}"]`);
+    await input('reference').fill('R-1');
+    await input('reference').fill('');
+    await change({ reference: 'R-9' });
+    await expect.poll(() => input('reference').inputValue()).toBe('R-9');
+    await input('notes').fill('It is open.');
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('updateWorkOrders')) return route.fallback();
+      const response = await route.fetch();
+      sent.push(JSON.parse(route.request().postData() ?? '').variables.input);
+      await change({ reference: 'R-10' });
+      return route.fulfill({ response });
+    });
+    await save(page).click();
+    await status(page).getByRole('button', { name: 'Undo' }).click();
+    await status(page)
+      .getByText(/undone/i)
+      .waitFor();
+
+    expect(sent).toEqual([[{ id: order.id, ifUpdatedAt: expect.any(String), notes: 'It is open.' }]]);
+    const query = 'query ($id: ID!) { workOrder(id: $id) { name reference } }';
+    const { workOrder } = await service.data(query, { id: order.id });
+    expect(workOrder).toEqual({ name: 'Set up\nthe crane', reference: 'R-10' });
+  });
+
   test('is moved by a day, with nothing else changed, and back', async () => {
     const before = await read();
     const nextDay = { startDate: '2026-03-03T06:00:00.000Z', endDate: '2026-03-03T11:00:30.123Z' };
