@@ -148,7 +148,7 @@ const isShown = (control: Control): boolean =>
     ? control.checked === control.defaultChecked
     : control.value === shownText(control, control.defaultValue);
 
-/** Returns a function that shows new values in the inputs that nobody has changed so far: once typed in, they keep their text. */
+/** Returns a function that shows new values in unchanged inputs. Once typed in, they would keep their text. */
 export function untouched(form: HTMLFormElement): () => void {
   const controls = controlsOf(form).filter((control) => control.type !== 'hidden' && isShown(control));
   return () => {
