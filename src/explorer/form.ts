@@ -52,9 +52,10 @@ class RecordForm extends HTMLElement {
     const isClean = this.#options === undefined || !(this.#isBusy || this.isUnsaved);
     this.#options = options;
     const update = this.#hasForm ? untouched(this.#form) : () => {};
+    const isNewer = options.record.updatedAt !== this.#base.updatedAt;
     if (isClean) this.#base = options.record;
     this.#draw();
-    if (isClean) update();
+    if (isClean && isNewer) update();
   }
 
   connectedCallback(): void {
