@@ -34,7 +34,7 @@ const isRejection = (error: YardgraphError): boolean =>
   error instanceof ServiceError && error.status < 500 && !unspecific.includes(error.status);
 
 /** In milliseconds, after `failures` failures; undefined if the error is final. */
-export function delayAfter(error: YardgraphError, failures: number): number | undefined {
+function delayAfter(error: YardgraphError, failures: number): number | undefined {
   return !isTemporary(error) || retryAfterOf(error) > maxRetryAfterSeconds
     ? undefined
     : randomDelay(error, failures, maxDelayMs);

@@ -4,7 +4,7 @@ import { inOrder, isLink, kindOf, linkOf, nameOf, title, typeOf } from './kinds.
 import { atMost, namesOf, query } from './queries.ts';
 import { type Data, type Page, read } from './service.ts';
 import { button, cellOf, time } from './values.ts';
-import { undo } from './writes.ts';
+import { isOfUndo, undo } from './writes.ts';
 
 export const historyQuery = (id?: string): string =>
   query(
@@ -54,7 +54,7 @@ export function changeList(kind: string, changes: readonly Data[], names: Data) 
     const changed = action === 'UPDATED' ? fields.filter(({ field }: Data) => field !== 'updatedAt') : [];
     return html`<li>
       ${time(at)}
-      <div><b>${authorOf(change)}</b> ${did}${message && !isUndo && !/ in the explorer \(\w{1,7}\)$/.test(message) ? `: ${message}` : ''}</div>
+      <div><b>${authorOf(change)}</b> ${did}${message && !isUndo && !isOfUndo(message) ? `: ${message}` : ''}</div>
       ${changed.map(fieldOf)}
     </li>`;
   };

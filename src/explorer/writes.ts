@@ -18,6 +18,9 @@ const mutationName = (action: string, kind: string): string =>
 export const mutationText = (action: 'create' | 'update', kind: string, item: Data): string =>
   `mutation {\n  ${query(mutationName(action, kind), { input: [item] }, 'id')}\n}`;
 
+/** True for a message that only serves the undo of a write. */
+export const isOfUndo = (message: string): boolean => / in the explorer \(\w{1,7}\)$/.test(message);
+
 /** Runs a write with a message of its own, by which an undo finds its changes among those of others. */
 async function tracked<T>(action: string, write: (changeMessage: string) => Promise<T>) {
   const [number = 0] = crypto.getRandomValues(new Uint32Array(1));

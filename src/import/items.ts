@@ -11,7 +11,7 @@ import { sortKey } from '../model/sort-key.ts';
 import { kindOfId } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
 import { FirstRows } from './first-rows.ts';
-import { isPath, lastName } from './paths.ts';
+import { isPath, namesOfPath } from './paths.ts';
 import type { Scanned } from './reading.ts';
 import {
   columnPath,
@@ -316,10 +316,11 @@ function linkByPath(index: RowIndex, kind: RecordKind, cells: LinkCells): ItemLi
   if (!cell || cells.some(({ by }) => by === 'id')) return undefined;
   const { name, field, target, by, value: path } = cell;
   if (path === null || index.isName(target, path) || (by === 'any' && index.targetOf(target, path))) return undefined;
-  const isRenamed = path.split(' / ').some((part) => index.isChangedEarlier(target, 'name', part));
+  const names = namesOfPath(path);
+  const isRenamed = names.some((part) => index.isChangedEarlier(target, 'name', part));
   if (isRenamed || index.isUnchecked(kind, target)) return 'unchecked';
   const refused = (message: string) => ({ issue: { path: [name], message } });
-  const last = lastName(path);
+  const last = names.at(-1) ?? '';
   if (kind === target && index.isRowName(target, last)) {
     return refused(`a row of the import has the name ${quote(last)}: link to it by its ID, or import it before`);
   }

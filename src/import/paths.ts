@@ -1,8 +1,8 @@
 /** The path `Yard / Shed` leads to the stored Shed whose parent is the Yard. */
 import type { Yardgraph } from '../../client/index.ts';
-import { listField } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
+import { readNodes, slices } from './requests.ts';
 import type { LinkCell } from './row.ts';
 
 const separator = ' / ';
@@ -14,10 +14,10 @@ const parentField = (kind: RecordKind): string | undefined =>
 /** False for an ID or a name. */
 export function isPath({ by, target, value }: LinkCell): boolean {
   if (!value?.includes(separator) || !['any', 'name'].includes(by) || parentField(target) === undefined) return false;
-  return value.split(separator).length <= maxLevels;
+  return namesOfPath(value).length <= maxLevels;
 }
 
-export const lastName = (path: string): string => path.slice(path.lastIndexOf(separator) + separator.length);
+export const namesOfPath = (path: string): readonly string[] => path.split(separator);
 
 /** The IDs of the stored records with each path. Level by level, from the top. */
 export async function findPaths(
@@ -26,7 +26,7 @@ export async function findPaths(
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map(paths.map((path): [string, string[]] => [path, []]));
-  const levels = paths.map((path) => path.split(separator));
+  const levels = paths.map(namesOfPath);
   const beginnings = new Set(
     levels.flatMap((names) => names.slice(1).map((_, at) => names.slice(0, at + 1).join(separator))),
   );
@@ -34,7 +34,12 @@ export async function findPaths(
   for (let level = 0; above?.size !== 0; level += 1) {
     const names = [...new Set(levels.flatMap((path) => path[level] ?? []))];
     const below = new Map<string, string>();
-    for await (const { id, name, parent } of readPlaces(yardgraph, kind, names, above && [...above.keys()])) {
+    for await (const { id = '', name = '', parent = '' } of readPlaces(
+      yardgraph,
+      kind,
+      names,
+      above && [...above.keys()],
+    )) {
       const path = above ? `${above.get(parent)}${separator}${name}` : name;
       found.get(path)?.push(id);
       if (beginnings.has(path)) below.set(id, path);
@@ -44,6 +49,9 @@ export async function findPaths(
   return found;
 }
 
+/** Half of the most texts in a filter. */
+const sliceSize = 250;
+
 /** The records with these names, below these parents if set. */
 async function* readPlaces(
   yardgraph: Yardgraph,
@@ -51,25 +59,11 @@ async function* readPlaces(
   names: readonly string[],
   parents: readonly string[] | undefined,
 ) {
-  const [list, field] = [listField(kind), parentField(kind) ?? ''];
-  const query = `query ($where: ${kind.name}Filter, $after: String) {
-    ${list}(after: $after, where: $where) { nodes { id name parent: ${field} } pageInfo { hasNextPage endCursor } }
-  }`;
-  for (const some of parents ? slices(parents) : [undefined]) {
-    for (const called of slices(names)) {
+  const field = parentField(kind) ?? '';
+  for (const some of parents ? slices(parents, sliceSize) : [undefined]) {
+    for (const called of slices(names, sliceSize)) {
       const where = { name: { in: called }, ...(some && { [field]: { in: some } }) };
-      for (let page = { hasNextPage: true, endCursor: undefined }; page.hasNextPage; ) {
-        const data = await yardgraph.graphql(query, { where, after: page.endCursor });
-        yield* data[list].nodes as { id: string; name: string; parent: string }[];
-        page = data[list].pageInfo;
-      }
+      yield* readNodes(yardgraph, kind, `id name parent: ${field}`, where);
     }
   }
-}
-
-/** Half of the most texts in a filter. */
-const sliceSize = 250;
-
-function* slices(texts: readonly string[]): Generator<readonly string[]> {
-  for (let start = 0; start < texts.length; start += sliceSize) yield texts.slice(start, start + sliceSize);
 }

@@ -67,26 +67,39 @@ const importKey = (by: string): object => {
 /** The most texts in a filter. With `or`, each is a filter, too. */
 const maxListed = 500;
 
+export function* slices(texts: readonly string[], size = maxListed): Generator<readonly string[]> {
+  for (let start = 0; start < texts.length; start += size) yield texts.slice(start, start + size);
+}
+
+/** Reads the fields of all records that match, page by page. */
+export async function* readNodes(
+  yardgraph: Yardgraph,
+  kind: RecordKind,
+  fields: string,
+  where: object,
+): AsyncGenerator<Record<string, string>> {
+  const list = listField(kind);
+  const query = `query ($where: ${kind.name}Filter, $after: String) {
+    ${list}(after: $after, where: $where) { nodes { ${fields} } pageInfo { hasNextPage endCursor } }
+  }`;
+  for (let page = { hasNextPage: true, endCursor: undefined }; page.hasNextPage; ) {
+    const data = await yardgraph.graphql(query, { where, after: page.endCursor });
+    yield* data[list].nodes;
+    page = data[list].pageInfo;
+  }
+}
+
 export async function findStoredNames(
   yardgraph: Yardgraph,
   kind: RecordKind,
   names: readonly string[],
   operator: 'in' | 'alike' = 'in',
 ): Promise<ReadonlySet<string>> {
-  const list = listField(kind);
-  const query = `query ($where: ${kind.name}Filter, $after: String) {
-    ${list}(after: $after, where: $where) { nodes { name } pageInfo { hasNextPage endCursor } }
-  }`;
   const stored = new Set<string>();
-  for (let start = 0; start < names.length; start += maxListed) {
-    const listed = names.slice(start, start + maxListed);
+  for (const listed of slices(names)) {
     const where =
       operator === 'in' ? { name: { in: listed } } : { or: listed.map((name) => ({ name: { alike: name } })) };
-    for (let page = { hasNextPage: true, endCursor: undefined }; page.hasNextPage; ) {
-      const data = await yardgraph.graphql(query, { where, after: page.endCursor });
-      for (const { name } of data[list].nodes) stored.add(name);
-      page = data[list].pageInfo;
-    }
+    for await (const { name = '' } of readNodes(yardgraph, kind, 'name', where)) stored.add(name);
   }
   return stored;
 }
@@ -95,9 +108,8 @@ export async function countStored(yardgraph: Yardgraph, kind: RecordKind, ids: r
   const list = listField(kind);
   const query = `query ($where: ${kind.name}Filter) { ${list}(where: $where) { totalCount } }`;
   let count = 0;
-  for (let start = 0; start < ids.length; start += maxListed) {
-    const where = { id: { in: ids.slice(start, start + maxListed) } };
-    count += (await yardgraph.graphql(query, { where }))[list].totalCount;
+  for (const listed of slices(ids)) {
+    count += (await yardgraph.graphql(query, { where: { id: { in: listed } } }))[list].totalCount;
   }
   return count;
 }
