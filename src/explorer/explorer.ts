@@ -12,7 +12,7 @@ import { type Data, follow, type Page, read, type Viewer, wait } from './service
 import { countsQuery, sideBar } from './side.ts';
 import { importFiles, table } from './table.ts';
 import { tree } from './tree.ts';
-import { button, moveInTable, notice } from './values.ts';
+import { button, copyText, moveInTable, notice } from './values.ts';
 
 const element = (id: string) => document.getElementById(id) as HTMLElement;
 const main = element('main');
@@ -183,7 +183,7 @@ function source(queries: readonly string[]) {
   return html`<details class="query">
     <summary>Query</summary>
     <pre class="scroll card pad" tabindex="0">${query}</pre>
-    <p class="row">${button('Copy query', () => void navigator.clipboard.writeText(query))}
+    <p class="row">${button('Copy query', () => void copyText(query))}
     ${document.body.dataset.graphiql === 'on' ? graphiql : nothing}</p>
   </details>`;
 }

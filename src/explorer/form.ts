@@ -6,7 +6,7 @@ import { changedValues, fieldInput, inputNames, isReversed, timeZone, untouched 
 import { isLink, isRecord, kindOf, kinds, linkOf, title, typeOf, words } from './kinds.ts';
 import { constant, namesOf, query } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
-import { notice } from './values.ts';
+import { copyText, notice } from './values.ts';
 import { mutationText, report, store } from './writes.ts';
 
 interface FormOptions {
@@ -195,7 +195,7 @@ class RecordForm extends HTMLElement {
     };
     const copy = () => {
       const [action, item] = [this.#isNew ? 'create' : 'update', this.#item()] as const;
-      void navigator.clipboard.writeText(mutationText(action, kind, item));
+      void copyText(mutationText(action, kind, item));
       report('Mutation copied.');
     };
     const hints = [

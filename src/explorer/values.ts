@@ -151,3 +151,16 @@ export function moveInTable(event: KeyboardEvent): void {
   event.preventDefault();
   next.focus();
 }
+
+/** Without https, browsers have no other clipboard than their own command. */
+export async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = Object.assign(document.createElement('textarea'), { value: text });
+  // Outside of an open dialog, it could not be selected.
+  const from = document.activeElement as HTMLElement;
+  from.after(area);
+  area.select();
+  document.execCommand('copy');
+  area.remove();
+  from.focus();
+}

@@ -127,6 +127,13 @@ describeInChromium('the explorer', () => {
 
     await page.getByText('Query', { exact: true }).click();
     expect(await page.locator('.query pre').innerText()).toContain('count: projects(first: 0');
+    // Over plain HTTP, a browser has no clipboard for pages.
+    await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await page.getByRole('button', { name: 'Copy query' }).click();
+    await page.getByRole('searchbox', { name: 'Search', exact: true }).press('ControlOrMeta+v');
+    expect(await page.getByRole('searchbox', { name: 'Search', exact: true }).inputValue()).toContain(
+      'count: projects(',
+    );
     const graphiql = new URL(
       await page.getByRole('link', { name: 'Open in GraphiQL' }).evaluate((link) => String(link)),
     );
