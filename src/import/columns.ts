@@ -9,7 +9,8 @@ import { suggestion } from '../model/schemas.ts';
 import { kindNamed, label, labelledFields, recordKinds } from '../records/index.ts';
 
 export type Column =
-  | { readonly is: 'field'; readonly name: string; readonly field: Field }
+  /** `status` takes the name of a label, too; `statusId` only the ID. */
+  | { readonly is: 'field'; readonly name: string; readonly field: Field; readonly isNamed?: boolean }
   | { readonly is: 'externalId'; readonly key: string }
   /**
    * `by` is `id` for a column named after the field, `any` (an ID or a name) for one named after the link, or a field
@@ -58,7 +59,9 @@ function* listColumns(kind: RecordKind): Generator<readonly [string, Column]> {
   yield ['id', { is: 'id' }];
   if (kind === label) yield ['type', { is: 'labelledType' }];
   for (const [name, field] of Object.entries(kind.fields)) {
-    for (const called of [linkField(name), name]) yield [normalizeName(called), { is: 'field', name, field }];
+    const isNamed = labelledFields(kind).some((labelled) => labelled.field === name);
+    yield [normalizeName(linkField(name)), { is: 'field', name, field, isNamed }];
+    if (linkField(name) !== name) yield [normalizeName(name), { is: 'field', name, field }];
   }
   const links = linkFields(kind);
   for (const [name, field, { target: targetName }] of links) {

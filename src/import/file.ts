@@ -33,6 +33,10 @@ export const workbookError = (name: string): StartError =>
     `${name} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
   );
 
+/** Whoever is not logged in downloads the page of the login under the name of the table. */
+export const webPageError = (name: string): StartError =>
+  new StartError(`${name} is a web page, not a table: log in to the program that it comes from, and export it again`);
+
 /** By the first bytes: browsers decompress some downloads and keep the name `.gz`. */
 export const isCompressed = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b;
 

@@ -57,7 +57,7 @@ export async function prepare(profile: Profile, { encoding, columns, ...settings
 
 export async function startRun(yardgraph: Yardgraph, id: string): Promise<ImportRun> {
   const { viewer, changeCursor } = await yardgraph.graphql('{ viewer { workspace { id } } changeCursor }');
-  return { id, after: changeCursor, startedAt: Date.now(), workspace: viewer.workspace.id, missing: {} };
+  return { id, after: changeCursor, startedAt: Date.now(), workspace: viewer.workspace.id, missing: {}, labels: {} };
 }
 
 /** The service keeps an idempotency key for 24 hours. */

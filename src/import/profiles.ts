@@ -25,6 +25,10 @@ const schema = columns.extend({
   dates: z.string().optional(),
   timeZone: z.string().optional(),
   decimalComma: z.boolean().optional(),
+  /** A year alone is its first day. */
+  years: z.boolean().optional(),
+  /** By the text of a link, the name that is meant. */
+  names: z.record(z.string(), z.string()).optional(),
   excel: z.boolean().optional(),
   blank: z.enum(['clear', 'keep']).optional(),
   /** The text of an empty cell, such as `\N`, besides ''. */
@@ -33,6 +37,8 @@ const schema = columns.extend({
 
 export type Profile = z.infer<typeof schema>;
 
+export const profileNames = Object.keys(builtInProfiles);
+
 function readProfile(nameOrFile: string, readFile: (path: string) => string): Profile {
   const refuse = (problem: string) => new StartError(`--profile ${nameOrFile}: ${problem}`);
   let sent: unknown = new Map(Object.entries(builtInProfiles)).get(nameOrFile);
@@ -40,7 +46,7 @@ function readProfile(nameOrFile: string, readFile: (path: string) => string): Pr
     sent ??= JSON.parse(readFile(nameOrFile));
   } catch (error) {
     if (error instanceof SyntaxError) throw refuse(expected('a file with a JSON object', error.message));
-    throw refuse(`there is no such file; the built-in profiles are ${Object.keys(builtInProfiles).join(', ')}`);
+    throw refuse(`there is no such file; the built-in profiles are ${profileNames.join(', ')}`);
   }
   const { success, data, error } = schema.safeParse(sent);
   if (success) return data;

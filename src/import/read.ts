@@ -1,7 +1,7 @@
 import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import { CsvParser, type CsvTable, type TableOptions } from './csv.ts';
-import { type ImportFile, workbookError } from './file.ts';
+import { type ImportFile, webPageError, workbookError } from './file.ts';
 import { JsonParser } from './json.ts';
 import type { SourceRow } from './row.ts';
 
@@ -28,9 +28,12 @@ export async function readTable(file: ImportFile, options: ReadOptions): Promise
 async function* readPieces(file: ImportFile, parser: CsvParser | JsonParser, { encoding = 'utf-8' }: ReadOptions) {
   let decoder: TextDecoder | undefined;
   let line = 1;
+  let hasText = false;
   const decode = (bytes?: Uint8Array): string => {
     try {
       const text = decoder?.decode(bytes, { stream: bytes !== undefined }) ?? '';
+      if (!hasText && /^\s*<(?:!doctype html|html)\b/i.test(text.slice(0, 1_000))) throw webPageError(file.name);
+      hasText ||= text.trim() !== '';
       line += countLineBreaks(text);
       return text;
     } catch (error) {

@@ -88,7 +88,7 @@ export class Refusals {
     const place = `${row.file.name}, line ${row.source.line}`;
     if (this.first.length < maxListed) this.first.push(`  ${place}: ${formatReasons(issues)}`);
     for (const issue of issues) {
-      const [text = ''] = formatIssue(issue).split(', received ', 1);
+      const [text = ''] = formatReason(issue).split(', received ', 1);
       // Quoted values differ between rows with the same reason.
       const key = text
         .split('"')
@@ -115,7 +115,9 @@ export class Refusals {
 
 export const countedRows = (n: number): string => `${formatCount(n)} ${n === 1 ? 'row' : 'rows'}`;
 
-const formatReasons = (issues: readonly RowIssue[]): string => issues.map(formatIssue).join('; ');
+const formatReason = (issue: RowIssue): string => [formatIssue(issue), issue.help].filter(Boolean).join(': ');
+
+const formatReasons = (issues: readonly RowIssue[]): string => issues.map(formatReason).join('; ');
 
 /** In the form of the file, with reasons in a last column: rows can be fixed and imported. */
 export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex, write: (text: string) => void) {

@@ -33,6 +33,10 @@ export interface RowIssue {
   readonly message: string;
   readonly code?: string;
   readonly other?: readonly (string | number)[] | null;
+  /** Options of the command that help. */
+  readonly help?: string;
+  /** The name of a stored record that is probably meant. */
+  readonly alike?: string;
 }
 
 /** A row as a record of its kind. A field without a cell is absent; null clears a field. */
@@ -43,6 +47,8 @@ export interface RecordRow {
   readonly id?: string | undefined;
   /** All fields but references, and external IDs that have their own columns. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** The fields whose texts may be names of labels. */
+  readonly named?: readonly string[];
   /** Those in their own columns: a text sets one, null clears it, others stay. */
   readonly externalIds: Readonly<Record<string, string | null>>;
   readonly links: readonly LinkCell[];

@@ -12,6 +12,7 @@ import { describeDifference } from './alike.ts';
 import { columnFields } from './columns.ts';
 import type { ImportFile } from './file.ts';
 import { alikeHelp, alikeKey, buildItems, describeLine, type RowIndex, type RowItem, refusedTarget } from './items.ts';
+import { LabelNames } from './label-names.ts';
 import { findPaths } from './paths.ts';
 import { type FileReader, readParts, type Scanned, type TreeOrders } from './reading.ts';
 import {
@@ -66,6 +67,8 @@ export interface ImportRun {
   readonly workspace: string;
   /** By idempotency key, the kinds and names of records that a part creates for links. */
   readonly missing: Record<string, readonly (readonly [kind: string, name: string])[]>;
+  /** By the key that a name would have as an ID, the ID of the label with this name. */
+  readonly labels: Record<string, string>;
 }
 
 export interface Storing {
@@ -103,10 +106,11 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
     kept: new Map(),
     unchecked: { count: 0, first: undefined },
   };
+  const labels = new LabelNames(work.yardgraph, pass.storing?.run.labels, pass.storing?.save);
   const warnOf = (file: ImportFile) => (pass.warns ? work.warnings.get(file)?.warn : undefined);
   for await (const part of readParts(work, warnOf)) {
     work.signal.throwIfAborted();
-    const rows = part.map((row) => pass.index.add(row));
+    const rows = await labels.resolve(part.map((row) => pass.index.add(row)));
     pass.index.paths = await findPathTargets(work, pass, rows);
     const outcomes = await sendInHalves(
       rows,
@@ -314,14 +318,15 @@ function explainIssue(
   const name = alike.get(cell);
   if (name !== undefined) {
     const difference = describeDifference(name, cell.value ?? '');
-    return explained(`${message}: there is ${quote(name)}, did you mean it? It differs in ${difference}`);
+    const question = `there is ${quote(name)}, did you mean it? It differs in ${difference}`;
+    return { ...issue, message: `${message}: ${question}`, alike: name };
   }
   const column = quote(`${row.source.names[cell.cell]}=${cell.field}`);
   const help = [
     ...(created.has(cell.target) ? [] : [`create it with --create-missing ${listField(cell.target)}`]),
     ...(cell.by === 'any' ? [`--map ${column} for IDs of another system`] : []),
   ];
-  return help.length > 0 ? explained(`${message}: ${help.join(', or use ')}`) : issue;
+  return help.length > 0 ? { ...issue, help: help.join(', or use ') } : issue;
 }
 
 /** Throws a StartError if records of a stored result are gone, as after an undo: they would not be stored again. */

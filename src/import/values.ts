@@ -26,6 +26,8 @@ export interface CellForm {
   readonly dates?: DateForm | undefined;
   readonly timeZone?: Zone | undefined;
   readonly decimalComma?: boolean | undefined;
+  readonly years?: boolean | undefined;
+  readonly names?: Readonly<Record<string, string>> | undefined;
   readonly excel?: boolean | undefined;
   readonly blank?: 'clear' | 'keep' | undefined;
   readonly null?: string | undefined;
@@ -65,13 +67,15 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
   const fields = new Map<string, unknown>();
   const externalIds = new Map<string, string | null>();
   const links: LinkCell[] = [];
+  const named: string[] = [];
   const issues: RowIssue[] = [];
   let id: string | undefined;
   let labelledType: string | undefined;
   for (const [index, column] of columns.entries()) {
     const sent = cells[index];
     if (sent === undefined || column.is === 'skipped') continue;
-    const cell = form.excel && typeof sent === 'string' ? withoutApostrophe(sent) : sent;
+    const written = form.excel && typeof sent === 'string' ? withoutApostrophe(sent) : sent;
+    const cell = typeof written === 'string' ? meantText(written, column, form) : written;
     const isEmpty = isEmptyCell(cell, column, form);
     if (isEmpty && (form.blank === 'keep' || column.is === 'unnamed')) continue;
     const refuse = (message: string) => issues.push({ path: columnPath(columnKey(column)), message });
@@ -80,6 +84,7 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
       const message = "a column without a name has a value: name it, or leave it out with --skip ''";
       issues.push({ path: [], message });
     } else if (column.is === 'field') {
+      if (column.isNamed && text) named.push(column.name);
       const read = isEmpty ? { value: null } : parseCell(column.field.type, cell, form);
       if (isEmpty && column.field.required) refuse(requiredMessage(column.field));
       else if ('value' in read) fields.set(column.name, read.value);
@@ -102,7 +107,13 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
     id = undefined;
   }
   // Unlike an assignment, `fromEntries` sets `__proto__` as a key.
-  return { id, fields: Object.fromEntries(fields), externalIds: Object.fromEntries(externalIds), links, issues };
+  return { id, fields: Object.fromEntries(fields), externalIds: Object.fromEntries(externalIds), links, named, issues };
+}
+
+/** The name that somebody has chosen for the text of a link. */
+function meantText(text: string, column: Column, { names = {} }: CellForm): string {
+  const isLink = column.is === 'link' || (column.is === 'field' && column.field.type === 'foreignReference');
+  return (isLink && Object.hasOwn(names, text) && names[text]) || text;
 }
 
 /** Only a text field can have an empty text, unless it is a key. White space finds no target of a link. */
@@ -189,9 +200,10 @@ const dateAndTime =
   /^([^:]{6,30}?)(?:(?:T|,? {1,2})(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?([ap])\.?m\.?| uhr)?(?: ?(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?$/i;
 
 /** In the form the service stores. A date is midnight UTC. */
-function parseTime(text: string, { dates, timeZone }: CellForm): Read {
+function parseTime(text: string, { dates, timeZone, years }: CellForm): Read {
   // The form of the service takes a third of the time.
   if (/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?Z)?$/.test(text)) return parseDateTime(text);
+  if (years && /^(?:19|20)\d\d$/.test(text)) return parseDateTime(`${text}-01-01`);
   const spaced = text.length > 100 ? '' : text.replace(/\s/g, ' ');
   const [, date = '', hour, minute, second = '00', fraction = '', half, zone] = dateAndTime.exec(spaced) ?? [];
   const day = parseDay(date.toLowerCase(), dates);

@@ -4,6 +4,8 @@ import { useImports } from '../support/import.ts';
 
 const imports = useImports();
 
+type Row = Record<string, string>;
+
 const labels = () => imports.records('labels', 'key name color');
 
 test('what is wrong is a refused row with the reason', async () => {
@@ -63,4 +65,27 @@ test('labels beside files of other kinds need no --upsert-by, and follow none of
   expect(
     (await imports.import({ 'assets.csv': files['assets.csv'], 'labels.csv': files['labels.csv'] })).out,
   ).toContain('1 created, 0 updated, 1 unchanged, 0 refused');
+});
+
+test('a column of a link takes the IDs and the names of labels, one named after the ID only IDs', async () => {
+  const labels = 'STATUS,7,In use\nSTATUS,8,Idle\nSTATUS,Idle,Broken\nSTATUS,9,Sold\nSTATUS,10,Sold\nCOMPANY,4,Acme\n';
+  await imports.import({ 'labels.csv': `type,id,name\n${labels}` });
+  const rows = ['In use', '8', 'Idle', 'Rented', 'idle', 'Sold', 'in use', '', 'Acme'];
+  const numbered = (column: string) => `uid,name,${column}\n${rows.map((text, at) => `${at},x,${text}\n`).join('')}`;
+  const statuses = async () =>
+    Object.fromEntries(
+      (await imports.records('assets', 'uid statusId')).map((asset: Row) => [asset.uid, asset.statusId]),
+    );
+
+  const { out } = await imports.import({ 'assets.csv': numbered('Status') });
+
+  expect(await statuses()).toEqual({ 0: '7', 1: '8', 2: 'Idle', 3: 'Rented', 7: null, 8: 'Acme' });
+  const refused = out.join('\n');
+  expect(refused).toContain('line 6: statusId: there is the label "Idle", did you mean it? It differs in case');
+  expect(refused).toContain(
+    'line 7: statusId: several labels have the name "Sold": write one of their IDs, such as "9", "10"',
+  );
+  expect(refused).toContain('line 8: statusId: there is the label "In use", did you mean it? It differs in case');
+  await imports.import({ 'assets.csv': numbered('Status ID') }, '--upsert-by', 'uid');
+  expect(Object.values(await statuses())).toEqual(rows.map((text) => text || null));
 });

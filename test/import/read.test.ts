@@ -350,6 +350,13 @@ test.each([
   );
 });
 
+test('a web page under the name of a table is refused with advice; a table may begin with a sign', async () => {
+  expect((await read('\n <!DOCTYPE html>\n<title>Log in</title>', 'assets.csv')).error).toContain(
+    'assets.csv is a web page, not a table: log in to the program that it comes from, and export it again',
+  );
+  expect((await read('name\n<html>\n', 'assets.csv')).rows.length).toBe(1);
+});
+
 test('says how a file is written', async () => {
   const folder = folderWith({ 'assets.csv': 'sep=;\r\nTools\r\nname;uid\r\nA;1\r\n', 'Assets.TXT': 'A\t1\n' });
   const options = { isKnown: (name: string) => known.has(name), warn: () => {} };

@@ -1,0 +1,114 @@
+/** Names of labels in columns of their IDs: `In use` is stored as `status-7`. */
+import type { Yardgraph } from '../../client/index.ts';
+import { quote } from '../model/issues.ts';
+import { sortKey } from '../model/sort-key.ts';
+import { label, labelKey, labelledFields } from '../records/index.ts';
+import { describeDifference } from './alike.ts';
+import { readNodes, slices } from './requests.ts';
+import { detached, type FileRow, type RowIssue } from './row.ts';
+
+interface NamedLabel {
+  readonly key: string;
+  readonly name: string;
+}
+
+type Meaning = { readonly id: string } | Pick<RowIssue, 'message' | 'alike'>;
+
+const keyStart = (type: string): string => labelKey(type, '');
+
+export class LabelNames {
+  readonly #yardgraph: Yardgraph;
+  /** By key, the texts looked up so far. */
+  readonly #meanings = new Map<string, Meaning>();
+  readonly #hasLabels = new Map<string, boolean>();
+  /** By key, IDs that a stopped import has stored: labels may have other names now. */
+  readonly #stored: Record<string, string>;
+
+  readonly #save: () => void;
+
+  constructor(yardgraph: Yardgraph, stored: Record<string, string> = {}, save = () => {}) {
+    this.#yardgraph = yardgraph;
+    this.#stored = stored;
+    this.#save = save;
+  }
+
+  /** Returns the rows with IDs, or with issues. A text that is neither stays: an ID of another system. */
+  async resolve(rows: readonly FileRow[]): Promise<readonly FileRow[]> {
+    const textsByType = new Map<string, Set<string>>();
+    for (const { type, text } of rows.flatMap(labelTexts)) {
+      if (this.#meanings.has(labelKey(type, text))) continue;
+      textsByType.set(type, (textsByType.get(type) ?? new Set()).add(text));
+    }
+    for (const [type, texts] of textsByType) if (await this.#isLabelled(type)) await this.#find(type, [...texts]);
+    return rows.map((row) => this.#resolveRow(row));
+  }
+
+  #resolveRow(row: FileRow): FileRow {
+    const fields: Record<string, unknown> = {};
+    const issues: RowIssue[] = [];
+    for (const { field, type, text } of labelTexts(row)) {
+      const meaning = this.#meanings.get(labelKey(type, text));
+      if (meaning && 'id' in meaning) fields[field] = meaning.id;
+      else if (meaning) issues.push({ path: [field], ...meaning });
+    }
+    if (issues.length === 0 && Object.keys(fields).length === 0) return row;
+    return { ...row, fields: { ...row.fields, ...fields }, issues: [...row.issues, ...issues] };
+  }
+
+  async #isLabelled(type: string): Promise<boolean> {
+    const known = this.#hasLabels.get(type);
+    if (known !== undefined) return known;
+    const query = 'query ($where: LabelFilter) { labels(first: 1, where: $where) { nodes { id } } }';
+    const { labels } = await this.#yardgraph.graphql(query, { where: { key: { startsWith: keyStart(type) } } });
+    this.#hasLabels.set(type, labels.nodes.length > 0);
+    return labels.nodes.length > 0;
+  }
+
+  async #find(type: string, texts: readonly string[]): Promise<void> {
+    const ids = new Set<string>();
+    for (const some of slices(texts)) {
+      const keys = some.map((text) => labelKey(type, text));
+      for await (const { key = '' } of readNodes(this.#yardgraph, label, 'key', { key: { in: keys } })) ids.add(key);
+    }
+    const names = texts.filter((text) => !ids.has(labelKey(type, text)) && !this.#stored[labelKey(type, text)]);
+    const found: NamedLabel[] = [];
+    for (const some of slices(names)) {
+      const where = { key: { startsWith: keyStart(type) }, or: some.map((name) => ({ name: { alike: name } })) };
+      for await (const { key = '', name = '' } of readNodes(this.#yardgraph, label, 'key name', where))
+        found.push({ key, name });
+    }
+    const byName = new Map<string, NamedLabel[]>();
+    for (const named of found) byName.set(sortKey(named.name), [...(byName.get(sortKey(named.name)) ?? []), named]);
+    const { length } = Object.keys(this.#stored);
+    for (const text of texts) {
+      const key = labelKey(type, text);
+      const id = this.#stored[key] ?? (ids.has(key) ? text : undefined);
+      const alike = byName.get(sortKey(text)) ?? [];
+      const meaning = id === undefined ? meaningOf(text, alike, keyStart(type).length) : { id };
+      this.#meanings.set(detached(key), meaning);
+      if ('id' in meaning && meaning.id !== text) this.#stored[detached(key)] = meaning.id;
+    }
+    if (Object.keys(this.#stored).length > length) this.#save();
+  }
+}
+
+function meaningOf(text: string, alike: readonly NamedLabel[], start: number): Meaning {
+  const [first, ...others] = alike.some(({ name }) => name === text)
+    ? alike.filter(({ name }) => name === text)
+    : alike;
+  if (!first) return { id: text };
+  if (others.length > 0) {
+    const ids = [first, ...others].slice(0, 3).map(({ key }) => quote(key.slice(start)));
+    return {
+      message: `several labels have the name ${quote(text)}: write one of their IDs, such as ${ids.join(', ')}`,
+    };
+  }
+  if (first.name === text) return { id: first.key.slice(start) };
+  const difference = `It differs in ${describeDifference(first.name, text)}`;
+  return { message: `there is the label ${quote(first.name)}, did you mean it? ${difference}`, alike: first.name };
+}
+
+const labelTexts = ({ kind, fields, named = [] }: FileRow) =>
+  labelledFields(kind).flatMap(({ field, type }) =>
+    named.includes(field) ? [{ field, type, text: String(fields[field]) }] : [],
+  );
