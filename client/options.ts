@@ -17,6 +17,8 @@ export interface Options {
   readonly idempotencyKeys?: boolean | undefined;
   /** Stored with each change, such as `nightly import`. */
   readonly changeMessage?: string | undefined;
+  /** The ID of the import that all writes belong to. */
+  readonly importRun?: string | undefined;
 }
 
 export interface WriteOptions {
@@ -27,6 +29,8 @@ export interface WriteOptions {
   readonly idempotencyKey?: string | undefined;
   /** Stored with each change. Default: the option of the client. */
   readonly changeMessage?: string | undefined;
+  /** The ID of the import that the write belongs to: the query `importRuns` lists imports with their changes. */
+  readonly importRun?: string | undefined;
 }
 
 export type ResolvedOptions = ReturnType<typeof readOptions>;
@@ -46,6 +50,7 @@ export function readOptions({
   retries = 3,
   idempotencyKeys = true,
   changeMessage,
+  importRun,
 }: Options) {
   requireInteger('timeout', timeout, 1, maxTimeoutMs);
   requireInteger('retries', retries, 0, 100);
@@ -56,6 +61,7 @@ export function readOptions({
     retries,
     idempotencyKeys,
     changeMessage,
+    importRun,
   };
 }
 
@@ -89,17 +95,20 @@ function readKey(value: string): string | undefined {
 }
 
 export function writeHeaders(
-  { idempotencyKeys, changeMessage: general }: ResolvedOptions,
-  { idempotencyKey, changeMessage = general }: WriteOptions,
+  { idempotencyKeys, changeMessage: generalMessage, importRun: generalRun }: ResolvedOptions,
+  { idempotencyKey, changeMessage = generalMessage, importRun = generalRun }: WriteOptions,
 ): Record<string, string> {
   const key = idempotencyKey === undefined && idempotencyKeys ? randomKey() : idempotencyKey;
   if (key !== undefined && !/^[!-~](?:[ -~]{0,253}[!-~])?$/.test(key)) {
     throw invalid('idempotencyKey to be 1 to 255 printable ASCII characters');
   }
   if (/\p{Cc}/u.test(changeMessage ?? '')) throw invalid('changeMessage to be text without line breaks');
+  if (importRun !== undefined && !/^[\w-]{1,64}$/.test(importRun))
+    throw invalid('importRun to be 1 to 64 letters, digits, _ or -');
   return {
     ...(key !== undefined && { 'idempotency-key': key }),
     ...(changeMessage && { 'x-change-message': encodeHeader(changeMessage) }),
+    ...(importRun !== undefined && { 'x-import-run': importRun }),
   };
 }
 
@@ -120,6 +129,6 @@ export function requireInteger(name: string, value: number, min: number, max = N
 
 /** Rejects options that a method has not read, except those of every write: a misspelt `dryRun` would write. */
 export function requireKnown(method: string, unread: object): void {
-  const unknown = Object.keys(unread).find((name) => name !== 'idempotencyKey' && name !== 'changeMessage');
+  const unknown = Object.keys(unread).find((name) => !['idempotencyKey', 'changeMessage', 'importRun'].includes(name));
   if (unknown !== undefined) throw new TypeError(`${method}: unknown option ${unknown.slice(0, 100)}`);
 }

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { type Config, isLoopback } from '../config.ts';
 import { badRequest, forbidden, ServiceError, tooManyRequests, unauthorized } from '../errors.ts';
-import { readChangeMessage } from '../http/request.ts';
+import { readChangeMessage, readImportRun } from '../http/request.ts';
 import { expected } from '../model/issues.ts';
 import { createSession, type Session } from '../services/write.ts';
 import type { Database } from '../store/database.ts';
@@ -112,7 +112,8 @@ class Authenticator {
   #openSession(request: FastifyRequest, identity: Identity): void {
     request.identity = identity;
     const author = { userId: identity.userId, requestId: request.id, message: readChangeMessage(request.headers) };
-    request.session = this.#createSession(identity, { author, usage: request.usage });
+    const importRun = readImportRun(request.headers);
+    request.session = this.#createSession(identity, { author, importRun, usage: request.usage });
   }
 
   /** While the database is unavailable, requests with a key are authenticated by it; the others get the 503. */

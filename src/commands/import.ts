@@ -46,8 +46,12 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   // Rows are short-lived: earlier collections save a fifth of the memory, for a tenth more CPU.
   setFlagsFromString('--heap-growing-percent=50');
   const command = await readCommand(paths, options);
-  const message = uniqueMessage(options.message?.trim() || `import of ${describeFiles(command.files)}`, command.runId);
-  const yardgraph = connect({ serverURL: options.url, apiKeyAuth: options.apiKey ?? '', changeMessage: message });
+  const changeMessage = uniqueMessage(
+    options.message?.trim() || `import of ${describeFiles(command.files)}`,
+    command.runId,
+  );
+  const { url: serverURL, apiKey: apiKeyAuth = '' } = options;
+  const yardgraph = connect({ serverURL, apiKeyAuth, changeMessage, importRun: command.runId });
   const progress = new Progress();
   return withInterrupts(async (signal) => {
     let run = command.resumed;
@@ -61,9 +65,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       }
       run = await writeRun(command, work);
       const stored = await storeRows(command, work, run, progress);
-      console.log(
-        describeChanges(await findMadeChanges(yardgraph, { after: run.after, message, number: stored.changed })),
-      );
+      console.log(describeChanges(await findMadeChanges(yardgraph, run.id)));
       rmSync(command.runPath, { force: true });
       if (stored.isNothing) return exitCodes.nothing;
       return stored.isWhole && command.isWhole ? exitCodes.all : exitCodes.some;

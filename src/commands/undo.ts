@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Yardgraph } from '../../client/index.ts';
 import { Interrupted, StartError } from '../errors.ts';
-import {
-  describeChanges,
-  findMadeChanges,
-  type MadeChanges,
-  revertInParts,
-  uniqueMessage,
-} from '../import/made-changes.ts';
+import { describeChanges, type MadeChanges, rangeOf, revertInParts, uniqueMessage } from '../import/made-changes.ts';
 import { expected, formatCount } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, withInterrupts } from './terminal.ts';
@@ -51,7 +45,9 @@ export async function undoChanges(options: UndoOptions): Promise<number> {
       const next = earliest === undefined ? 'the same command again' : `it again with --to ${earliest - 1}`;
       console.error(`${messageOf(error, url)}. To continue, run ${next}.`);
     }
-    const found = findMadeChanges(yardgraph, { after, message, number: made });
+    // After an error, its last part may be stored.
+    const findLast = made > 0 || error ? yardgraph.changeCursor() : Promise.resolve(after);
+    const found = findLast.then((upTo) => rangeOf(after, upTo, message, made));
     const described = await found.then(describeChanges).catch((thrown) => {
       if (!isExpected(thrown)) throw thrown;
       return `${messageOf(thrown, url)}. Its changes, after ${after}, have the message "${message}".`;

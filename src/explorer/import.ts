@@ -130,7 +130,7 @@ export function openImport(kind: string, dropped: readonly File[]): void {
     const run: ImportRun = note ? JSON.parse(note) : await startRun(client, id);
     const restart = 'drop the file under another name';
     const message = uniqueMessage(`import of ${names.slice(0, 100)}`, run.id);
-    const yardgraph = new Yardgraph({ ...key, changeMessage: message });
+    const yardgraph = new Yardgraph({ ...key, changeMessage: message, importRun: run.id });
     let done = 0;
     const onProgress = (rows: number) => {
       done += rows;
@@ -157,7 +157,7 @@ export function openImport(kind: string, dropped: readonly File[]): void {
       });
       const storing = { run, save, fileKeys: files.map((_, at) => String(at)), restart: note ? restart : undefined };
       const options = { storing, refusedFiles, isPreviewed: !note };
-      const { changed } = await store({ ...work, signal: stop.signal }, options, output).catch((error: Error) => {
+      await store({ ...work, signal: stop.signal }, options, output).catch((error: Error) => {
         const soFar = `Stored or refused so far: ${shown.progress || 'no rows'}`;
         throw new Error(`${error.message}. ${soFar}. Try again to go on: nothing is stored twice.`);
       });
@@ -165,7 +165,7 @@ export function openImport(kind: string, dropped: readonly File[]): void {
       for (const { name, texts } of refusedFiles)
         if (texts.length > 0)
           shown.said.push(html`<p><a href=${URL.createObjectURL(new Blob(texts))} download=${name}>${name}</a></p>`);
-      const made = await findMadeChanges(yardgraph, { after: run.after, message, number: changed });
+      const made = await findMadeChanges(yardgraph, run.id);
       return made && { label: 'Undo', run: () => undo(made) };
     }
 

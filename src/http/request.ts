@@ -242,6 +242,11 @@ export function readChangeMessage(headers: FastifyRequest['headers']): string | 
   throw badRequest(`X-Change-Message: ${problem}`);
 }
 
+export function readImportRun({ 'x-import-run': run }: FastifyRequest['headers']): string | undefined {
+  if (run === undefined || (typeof run === 'string' && /^[\w-]{1,64}$/.test(run))) return run;
+  throw badRequest(`X-Import-Run: ${expected('1 to 64 letters, digits, _ or -', String(run))}`);
+}
+
 /** Node reads headers as Latin-1, but most clients send UTF-8. */
 function decodeHeader(header: string): string {
   try {

@@ -56,8 +56,8 @@ export async function prepare(profile: Profile, { encoding, columns, ...settings
 }
 
 export async function startRun(yardgraph: Yardgraph, id: string): Promise<ImportRun> {
-  const { viewer, changeCursor } = await yardgraph.graphql('{ viewer { workspace { id } } changeCursor }');
-  return { id, after: changeCursor, startedAt: Date.now(), workspace: viewer.workspace.id, missing: {}, labels: {} };
+  const { viewer } = await yardgraph.graphql('{ viewer { workspace { id } } }');
+  return { id, startedAt: Date.now(), workspace: viewer.workspace.id, missing: {}, labels: {} };
 }
 
 /** The service keeps an idempotency key for 24 hours. */
@@ -176,12 +176,10 @@ export async function store(work: Import, { storing, refusedFiles, isPreviewed }
     say,
   );
   if (!isPreviewed) sayWarnings(work, say);
-  const deletion = work.deleteMissing === undefined ? undefined : await deleteMissing(work, totals, say);
-  const names = [...totals.missing.values()].reduce((sum, { size }) => sum + size, 0);
+  const isDeleted = work.deleteMissing === undefined || (await deleteMissing(work, totals, say));
   return {
-    changed: created + updated + names + (deletion?.deleted ?? 0),
     isNothing: refused > 0 && refused === work.scanned.total,
-    isWhole: refused === 0 && (deletion?.isWhole ?? true),
+    isWhole: refused === 0 && isDeleted,
   };
 }
 
@@ -195,24 +193,23 @@ function sayRefusedFiles([first, ...others]: readonly RefusedFile[], say: Output
   }
 }
 
+/** True if all missing records are deleted. */
 async function deleteMissing(work: Import, totals: Totals, say: Output['say']) {
   const isStored = totals.rows.REJECTED === 0;
   const missing = isStored ? await findMissingRecords(work, totals) : new Map<RecordKind, string[]>();
   const problem = isStored ? deletionProblem(work, missing) : 'No record is deleted, because not all rows are stored.';
   if (problem) {
     say(problem);
-    return { isWhole: false, deleted: 0 };
+    return false;
   }
-  let deleted = 0;
   const refused: string[] = [];
   for (const [kind, ids] of missing) {
     const referenced = await deleteInParts(work, kind, ids);
     const number = ids.length - referenced.length;
     say(`Deleted, because they are not in the files: ${pluralize(number, kind)}`);
-    deleted += number;
     refused.push(...referenced.map(({ id, message }) => `${id} was not deleted: ${message}`));
   }
   for (const text of refused.slice(0, 10)) say(`  ${text}`);
   if (refused.length > 10) say(`  and ${formatCount(refused.length - 10)} more`);
-  return { isWhole: refused.length === 0, deleted };
+  return refused.length === 0;
 }

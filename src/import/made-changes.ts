@@ -11,24 +11,20 @@ export interface MadeChanges {
 /** A message of one run, even if several have the same text. File names may contain line breaks. */
 export const uniqueMessage = (text: string, run: string): string => `${text.replace(/\p{Cc}/gu, ' ').trim()} (${run})`;
 
-/**
- * The changes with the message after a cursor, or the whole range if nobody else wrote meanwhile; undefined if there
- * are none. `number` counts the changes of this start: a resumed run may have made more.
- */
-export async function findMadeChanges(
-  yardgraph: Yardgraph,
-  { after, message, number }: { readonly after: string; readonly message: string; readonly number: number },
-): Promise<MadeChanges | undefined> {
-  const [first, last] = [Number(after) + 1, Number(await yardgraph.changeCursor())];
-  const all = { first, last };
-  if (last - first + 1 === number) return number === 0 ? undefined : all;
-  if (number > 0) return { ...all, message };
-  let madeByRun = 0;
-  for await (const { nodes } of yardgraph.changes({ after, follow: false })) {
-    madeByRun += nodes.filter((change) => change.message === message).length;
-  }
-  if (madeByRun === 0) return undefined;
-  return madeByRun === last - first + 1 ? all : { ...all, message };
+const runDocument = 'query ($id: ID!) { importRun(id: $id) { after upTo message created updated deleted } }';
+
+/** The changes of an import, undefined if there are none. */
+export async function findMadeChanges(yardgraph: Yardgraph, id: string): Promise<MadeChanges | undefined> {
+  const { importRun: run } = await yardgraph.graphql(runDocument, { id });
+  if (!run) return undefined;
+  return rangeOf(run.after, run.upTo, run.message, run.created + run.updated + run.deleted);
+}
+
+/** Without the message if nobody else wrote meanwhile. */
+export function rangeOf(after: string, upTo: string, message: string, number: number): MadeChanges | undefined {
+  if (after === upTo) return undefined;
+  const range = { first: Number(after) + 1, last: Number(upTo) };
+  return Number(upTo) - Number(after) === number ? range : { ...range, message };
 }
 
 export function describeChanges(made: MadeChanges | undefined): string {

@@ -61,8 +61,6 @@ export interface Import {
 /** Saved before an import stores anything: a second start resumes it. */
 export interface ImportRun {
   readonly id: string;
-  /** The cursor of the last change before the import. */
-  readonly after: string;
   readonly startedAt: number;
   readonly workspace: string;
   /** By idempotency key, the kinds and names of records that a part creates for links. */

@@ -4,7 +4,7 @@ import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Row } from './connections/driver.ts';
 import { tableColumns } from './query/columns.ts';
 import { requireWhole, rowsQuery, runQuery, selectEach } from './query/rows.ts';
-import { type Action, type ChangeAuthor, changes as changesTable } from './query/tables.ts';
+import { type Action, type ChangeAuthor, changes as changesTable, importRuns } from './query/tables.ts';
 import type { WorkspaceScope } from './records/read-budget.ts';
 import { asRecords, createRecordReads, fetchRows } from './records/read-records.ts';
 
@@ -42,6 +42,21 @@ export interface HistoryQuery {
   readonly withBefore: boolean;
 }
 
+/** The changes of an import: those of others may be between them. */
+export interface ImportRun extends Omit<ChangeAuthor, 'requestId'>, Readonly<Record<Action, number>> {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+  readonly after: string;
+  readonly upTo: string;
+}
+
+interface ImportRunsQuery {
+  readonly id?: string;
+  readonly upTo?: number | undefined;
+  readonly limit: number;
+}
+
 /** The version right after this change. */
 interface VersionKey {
   readonly id: string;
@@ -56,6 +71,8 @@ export interface ChangeReads {
   changePage(query: ChangePageQuery): Promise<ChangePage>;
   /** Latest changes first. */
   histories(ids: readonly string[], query: HistoryQuery): Promise<LoggedChange[][]>;
+  /** Latest first. `upTo` is where an import may begin at the latest. */
+  importRuns(query: ImportRunsQuery): Promise<ImportRun[]>;
   /** Null if there was no record. */
   versions<K extends RecordKind>(kind: K, keys: readonly VersionKey[]): Promise<(RecordOf<K> | null)[]>;
   versionAt<K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null>;
@@ -66,6 +83,7 @@ export const createChangeReads = (scope: WorkspaceScope): ChangeReads => ({
   changes: (query) => readChanges(scope, query),
   changePage: (query) => readChangePage(scope, query),
   histories: (ids, query) => readHistories(scope, ids, query),
+  importRuns: (query) => readImportRuns(scope, query),
   versions: (kind, keys) => readVersions(scope, kind, keys),
   versionAt: (kind, id, time) => readVersionAt(scope, kind, id, time),
 });
@@ -177,6 +195,21 @@ async function latestNumbers(
   return (await selectEach(dialect, run, sent, latest)).flatMap(
     (numbers): number[] => JSON.parse(String(numbers)) ?? [],
   );
+}
+
+async function readImportRuns(scope: WorkspaceScope, { id, upTo, limit }: ImportRunsQuery): Promise<ImportRun[]> {
+  const where = id === undefined ? undefined : { field: 'id', in: [id] };
+  const rows = rowsQuery(scope.dialect, importRuns, scope.workspaceId, { where });
+  if (upTo !== undefined) rows.where('first_change', '<=', requireWhole(upTo));
+  rows.orderBy('first_change', 'desc').limit(requireWhole(limit));
+  const found = await fetchRows(scope, importRuns, rows, { limit });
+  return found.map(
+    ({ firstChange, lastChange, ...run }): Row => ({
+      ...run,
+      after: String(Number(firstChange) - 1),
+      upTo: String(lastChange),
+    }),
+  ) as readonly object[] as ImportRun[];
 }
 
 async function readVersions<K extends RecordKind>(

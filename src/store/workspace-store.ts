@@ -5,12 +5,12 @@ import type { Run, Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
 import { type ChangeReads, createChangeReads, readLastChange } from './log.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
-import type { ChangeAuthor, WorkspaceId } from './query/tables.ts';
+import type { WorkspaceId } from './query/tables.ts';
 import { createReadBudget, type ReadLimits, type Turn, type WorkspaceScope } from './records/read-budget.ts';
 import type { LinkToRead, RecordPage } from './records/read-records.ts';
 import { createRecordReads, type RecordReads } from './records/read-records.ts';
 import { createTextCache, type DerivedText } from './records/text-cache.ts';
-import { applyWrite, dryRun, toQueuedCreation } from './writes/apply-changes.ts';
+import { applyWrite, dryRun, toQueuedCreation, type Writer } from './writes/apply-changes.ts';
 import { type RepeatableRequest, writeWithKey } from './writes/idempotency.ts';
 import type { Creation, Decide } from './writes/tx.ts';
 
@@ -51,8 +51,7 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
 
-export interface StoreUser {
-  readonly author: ChangeAuthor;
+export interface StoreUser extends Writer {
   readonly usage?: Usage;
 }
 
@@ -68,7 +67,7 @@ export function createStoreOpener(database: Database): OpenStore {
 
   return (workspace, user) => {
     const { number: workspaceId, name: workspaceName } = workspace;
-    const { author, usage = { statements: 0 } } = user;
+    const { author, importRun, usage = { statements: 0 } } = user;
     const { read, snapshot } = database.forWorkspace(workspaceId);
     const scopeOf = (run: Run): WorkspaceScope => ({
       dialect,
@@ -79,11 +78,13 @@ export function createStoreOpener(database: Database): OpenStore {
     const reads = createReads(scopeOf(read));
     const transaction: WorkspaceStore['transaction'] = async (decide, { key, isDryRun, creation, items } = {}) => {
       if (isDryRun) return snapshot((run) => dryRun(scopeOf(run), decide));
+      // The statement of creations counts none in an import.
+      const plain = importRun === undefined ? creation : undefined;
       const write = () =>
-        database.transaction((run) => applyWrite(scopeOf(run), author, decide, key), {
+        database.transaction((run) => applyWrite(scopeOf(run), user, decide, key), {
           workspaceId,
           isSmall: items !== undefined && items <= maxItemsOfSmallWrite,
-          creation: creation && toQueuedCreation({ workspaceId, usage }, author, creation, key),
+          creation: plain && toQueuedCreation({ workspaceId, usage }, author, plain, key),
         });
       const { returned, isRepeat } = await (key ? writeWithKey(key, scopeOf(read), write) : write());
       if (isRepeat) key?.onRepeat();

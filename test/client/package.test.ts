@@ -126,6 +126,7 @@ test('the README has every option and every error', () => {
     retries: 0,
     idempotencyKeys: 0,
     changeMessage: 0,
+    importRun: 0,
   } satisfies Record<keyof Options, 0>;
   const errors = Object.keys(client).filter((name) => name.endsWith('Error') && name !== 'YardgraphError');
 

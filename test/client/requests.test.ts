@@ -197,6 +197,16 @@ test('the change message of the client or of a write is sent in UTF-8, but not w
   expect(sent('x-change-message').map(utf8)).toEqual(['Nächtlicher Import – 起重机', 'corrected by hand', undefined]);
 });
 
+test('the import of the client or of a write is sent with writes', async () => {
+  server.replies = [created, created, listed];
+  const { assets, assetCategories } = client({ importRun: 'of-the-client' });
+  await assets.create([{ name: 'Crane' }]);
+  await assets.create([{ name: 'Crane' }], { importRun: 'of_the_write' });
+  await assetCategories.list();
+
+  expect(sent('x-import-run')).toEqual(['of-the-client', 'of_the_write', undefined]);
+});
+
 const lists = (yardgraph: Yardgraph) => yardgraph.assetCategories.list();
 const createdOne = ({ locations }: Yardgraph) => locations.create([{}]);
 const queried = ({ graphql }: Yardgraph) => graphql('{ a }');
@@ -349,6 +359,7 @@ const all = async (rows: AsyncIterable<unknown>) => {
 test.each<[string, (yardgraph: Yardgraph) => unknown]>([
   ['create: unknown option dryRun', ({ assets }) => assets.create([{ name: 'Crane' }], dry)],
   ['Yardgraph: expected partSize to be', ({ assets }) => assets.create([], { partSize: 0 })],
+  ['Yardgraph: expected importRun to be', ({ assets }) => assets.create([], { importRun: 'a b' })],
   ['Yardgraph: expected changeMessage to be', ({ assets }) => assets.create([], { changeMessage: 'a\nb' })],
   ['delete: unknown option dryrun', ({ assets }) => assets.delete([], unknown)],
   ['import: unknown option dryrun', (yardgraph) => all(yardgraph.import([], unknown))],

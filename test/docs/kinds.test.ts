@@ -65,7 +65,7 @@ const lists: Readonly<Record<string, () => string>> = {
 
   distribution() {
     const [first, ...others] = recordKinds.map(({ table }) => table);
-    const further = [...others, 'changes', 'change_numbers', 'idempotency_keys', 'locks'];
+    const further = [...others, 'changes', 'change_numbers', 'import_runs', 'idempotency_keys', 'locks'];
     return block([
       '```sql elsewhere',
       "select create_reference_table('workspaces');",

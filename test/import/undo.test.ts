@@ -120,3 +120,26 @@ test.each([
   expect([code, lastLine(err)]).toEqual([1, message]);
   expect(await locations()).toHaveLength(1);
 });
+
+test('an import between whose changes others have written names its range and its message', async () => {
+  await imports.service.create('/locations', { name: 'Before' });
+  const createOther = ({ sql }: { sql: string }) => {
+    if (!/insert into (new_)?assets/.test(sql)) return;
+    imports.service.database.knex.removeListener('query', createOther);
+    void imports.service.create('/locations', { name: 'Other' });
+  };
+  imports.service.database.knex.on('query', createOther);
+
+  const { out } = await imports.import({ 'assets.csv': 'name\nA\nB\nC\nD\n' }, '--batch', '1', '--no-preview');
+  await imports.service.create('/locations', { name: 'After' });
+
+  const { importRuns } = await imports.service.data('{ importRuns { nodes { message created after upTo } } }');
+  const { message } = importRuns.nodes[0];
+  expect(importRuns.nodes).toEqual([
+    { message: expect.stringMatching(/^import of assets\.csv \([0-9a-f]{8}\)$/), created: 4, after: '1', upTo: '6' },
+  ]);
+  expect(out.at(-1)).toBe(`Its changes: 2 to 6, those with the message "${message}".`);
+  await undo(2, 6, '--only', message);
+  expect(await imports.records('assets', 'name')).toEqual([]);
+  expect(await locationNames()).toEqual(['After', 'Before', 'Other']);
+});

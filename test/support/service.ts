@@ -258,7 +258,7 @@ export function useWorkspaces(settings: Settings = {}) {
   return service;
 }
 
-const others = ['changes', 'change_numbers', 'idempotency_keys', 'locks'];
+const others = ['changes', 'import_runs', 'change_numbers', 'idempotency_keys', 'locks'];
 const tables = [...recordKinds.map(({ table }) => table), ...others].join('|');
 const inserted = new RegExp(`\\binsert into (?:${tables})\\b(?: \\(([^)]*)\\))?`, 'g');
 const read = new RegExp(`\\b(?:from|update) (?:${tables})\\b`, 'g');

@@ -138,6 +138,10 @@ export class Loaders {
     return kindOfId(id) === kind ? this.#store.versionAt(kind, id, time) : null;
   }
 
+  importRuns(query: Parameters<WorkspaceReads['importRuns']>[0]) {
+    return this.#store.importRuns(query);
+  }
+
   lastChange() {
     return this.#store.lastChange();
   }

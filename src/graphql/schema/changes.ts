@@ -173,7 +173,7 @@ interface FeedArgs {
 
 const changeCursor = z.string().regex(/^\d{1,15}$/, { error: ({ input }) => String(input) });
 
-function parseChangeCursor(argument: string, sent: string | null | undefined): number | undefined {
+export function parseChangeCursor(argument: string, sent: string | null | undefined): number | undefined {
   if (sent === null || sent === undefined) return undefined;
   if (!changeCursor.safeParse(sent).success) throw badArgument([argument], { code: 'invalid-cursor', received: sent });
   return Number(sent);

@@ -15,7 +15,7 @@ import { createField, deleteField, importField, updateField, updateOneField, ups
 
 builder.mutationType({
   description:
-    'The operations that write. A batch is stored completely or not at all, unless invalid items are to be skipped. With the header `Idempotency-Key`, a request runs once, and repeats get the first response; the header `X-Change-Message` says why the records are changed.',
+    'The operations that write. A batch is stored completely or not at all, unless invalid items are to be skipped. With the header `Idempotency-Key`, a request runs once, and repeats get the first response; the header `X-Change-Message` says why the records are changed, and `X-Import-Run` counts them in an import.',
   fields: (t) => ({
     createAssets: createField(t, asset),
     updateAssets: updateField(t, asset),

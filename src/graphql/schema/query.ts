@@ -33,6 +33,7 @@ import {
   typeOf,
 } from './builder.ts';
 import { cursorField, feedField, historyById } from './changes.ts';
+import { importRunField, importRunsField } from './import-runs.ts';
 import { page } from './records.ts';
 import { summaryField } from './summary.ts';
 
@@ -199,6 +200,8 @@ builder.queryType({
     changes: feedField(t),
     history: historyById(t),
     changeCursor: cursorField(t),
+    importRun: importRunField(t),
+    importRuns: importRunsField(t),
     company: foreignField(t, 'Company'),
     status: foreignField(t, 'Status'),
     assetType: foreignField(t, 'AssetType'),

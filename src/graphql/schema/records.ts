@@ -145,7 +145,7 @@ export function fieldsFor(t: ObjectFields<RecordShape>, name: string, field: Fie
   return { [name]: value, [link]: linked };
 }
 
-interface ConnectionPage {
+export interface ConnectionPage {
   readonly records: readonly FoundRecord[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
@@ -160,7 +160,7 @@ interface LazyConnection {
   readonly count: () => Promise<number>;
 }
 
-const pageInfo = builder.objectRef<ConnectionPage>('PageInfo').implement({
+export const pageInfo = builder.objectRef<ConnectionPage>('PageInfo').implement({
   description: 'The position of a page among all records.',
   fields: (t) => ({
     hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether there are records after this page.' }),

@@ -113,6 +113,8 @@ const requestHeaders = {
   'Idempotency-Key':
     'A value unique to this request, such as the random UUID `6ec0bd7f-11c0-43da-975e-2a8ad9ebae0b`. Requests with the same key and the same body run once, and repeats get the first response. See **Retries**.',
   'X-Change-Message': `Why the records are created or changed, in UTF-8 and at most ${formatCount(maxMessageLength)} characters: it is kept with each change, beside the user of the key and the ID of the request.`,
+  'X-Import-Run':
+    'The ID of an import, of 1 to 64 letters, digits, `_` and `-`: GraphQL lists imports with their changes.',
   'If-None-Match':
     'The `ETag` of a response that the client has: if it is still current, the response is 304 without a body.',
 };
@@ -125,7 +127,8 @@ const parameters = Object.fromEntries(
   }),
 );
 
-const writeParameters = ['Prefer', 'IdempotencyKey', 'XChangeMessage'].map((name) => ref('parameters', name));
+const writes = ['Prefer', 'IdempotencyKey', 'XChangeMessage', 'XImportRun'];
+const writeParameters = writes.map((name) => ref('parameters', name));
 const writeHeaders: readonly HeaderName[] = ['Preference-Applied', 'Idempotency-Replayed'];
 
 const inPath = (name: string, description: string, rules: Json = {}): Json => ({

@@ -7,7 +7,7 @@ import { columnName } from '../query/columns.ts';
 import { withComputed } from '../query/computed.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { literally, runQuery, selectRecords } from '../query/rows.ts';
-import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../query/tables.ts';
+import { changeNumbers, changes, idempotencyResults, importRuns, workspaceNames } from '../query/tables.ts';
 import { apiKeys } from './api-keys.ts';
 
 /** Without idempotency keys, a request repeated on the copy would run twice. */
@@ -17,6 +17,7 @@ export const tablesToCopy = (recordKinds: readonly Table[]): readonly Table[] =>
   apiKeys,
   changes,
   changeNumbers,
+  importRuns,
   idempotencyResults,
 ];
 

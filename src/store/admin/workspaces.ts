@@ -167,7 +167,7 @@ const stopWrites = ({ dialect, run }: OperatorScope, { number }: WorkspaceId) =>
 
 async function retireNumber({ dialect, run }: OperatorScope, { number }: WorkspaceId): Promise<void> {
   const { builder } = dialect;
-  for (const table of ['changes', 'idempotency_keys']) {
+  for (const table of ['changes', 'import_runs', 'idempotency_keys']) {
     await runQuery(run, builder(table).where('workspace_id', number).delete());
   }
   const last = builder.raw('number');

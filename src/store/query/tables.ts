@@ -6,6 +6,8 @@ import type { Row } from '../connections/driver.ts';
 const positiveInteger = (description: string) =>
   ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
 
+const count = (description: string) => required({ ...positiveInteger(description), min: 0 });
+
 /** Databases identify a workspace by number, clients by name. */
 export interface WorkspaceId {
   readonly number: number;
@@ -66,6 +68,25 @@ export const changes: Table = {
     requestId: text('ID of the request'),
     message: text('reason that the request has given'),
     before: json('the record before the change'),
+  },
+};
+
+export const importRuns: Table = {
+  table: 'import_runs',
+  label: 'import run',
+  key: ['workspaceId', 'id'],
+  storedFields: {
+    workspaceId: required(text('workspace')),
+    id: required(text('ID that the client has chosen')),
+    startedAt: required(dateTime('when its first change was made')),
+    updatedAt: required(dateTime('when its last change was made')),
+    userId: text('user of its first change'),
+    message: text('reason that its first request has given'),
+    firstChange: required(positiveInteger('number of its first change')),
+    lastChange: required(positiveInteger('number of its last change')),
+    created: count('creations'),
+    updated: count('updates'),
+    deleted: count('deletions'),
   },
 };
 

@@ -16,15 +16,21 @@ import { tableColumns } from '../query/columns.ts';
 import { withComputed, withDependent } from '../query/computed.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { runQuery } from '../query/rows.ts';
-import { type ChangeAuthor, changes as changesTable, type LogRow } from '../query/tables.ts';
+import { type ChangeAuthor, changes as changesTable, importRuns, type LogRow } from '../query/tables.ts';
 import type { WorkspaceScope } from '../records/read-budget.ts';
 import { findStoredResult, type IdempotencyKey, idempotencyRow, storeResult, type WriteResult } from './idempotency.ts';
 import type { QueuedCreation } from './queue.ts';
 import { type Change, type Creation, createTx, type Decide } from './tx.ts';
 
+export interface Writer {
+  readonly author: ChangeAuthor;
+  /** The ID of the import that writes. */
+  readonly importRun?: string | undefined;
+}
+
 export async function applyWrite<T>(
   scope: WorkspaceScope,
-  author: ChangeAuthor,
+  { author, importRun }: Writer,
   decide: Decide<T>,
   key?: IdempotencyKey,
 ): Promise<WriteResult<T>> {
@@ -36,7 +42,8 @@ export async function applyWrite<T>(
     for (const { sql, values } of changeStatements(scope, group)) await scope.run(sql, values);
   }
   if (key) await storeResult(scope, key, returned);
-  await logChanges(scope, author, changes);
+  const last = await logChanges(scope, author, changes);
+  if (importRun !== undefined && changes.length > 0) await countInRun(scope, importRun, author, changes, last);
   return { returned, isRepeat: false };
 }
 
@@ -165,16 +172,40 @@ const isSameValue = (before: unknown, after: unknown): boolean =>
   before === after ||
   (typeof before === 'object' && typeof after === 'object' && JSON.stringify(before) === JSON.stringify(after));
 
+/** Returns the number of the last change. */
 async function logChanges(
   { dialect, run, workspaceId }: WorkspaceScope,
   author: ChangeAuthor,
   changes: readonly Change[],
-): Promise<void> {
-  if (changes.length === 0) return;
+): Promise<number> {
+  if (changes.length === 0) return 0;
   const last = await takeChangeNumbers(dialect, run, workspaceId, changes.length);
   const first = last - changes.length + 1;
   const rows = changes.map((change, index) => ({ ...toLogRow(workspaceId, author, change), number: first + index }));
   for (const { sql, values } of dialect.inserts(changesTable, rows)) await run(sql, values);
+  return last;
+}
+
+/** After the change numbers, which make writes of the same run wait for each other. */
+async function countInRun(
+  { dialect: { builder }, run, workspaceId }: WorkspaceScope,
+  id: string,
+  { userId, message }: ChangeAuthor,
+  changes: readonly Change[],
+  last: number,
+): Promise<void> {
+  const at = changes.at(-1)?.at ?? '';
+  const counts = { created: 0, updated: 0, deleted: 0 };
+  for (const { action } of changes) counts[action] += 1;
+  const counted = Object.keys(counts).map((name) => [name, builder.raw(`import_runs.${name} + excluded.${name}`)]);
+  const added = builder(importRuns.table)
+    .insert({
+      ...{ workspace_id: workspaceId, id, started_at: at, updated_at: at, user_id: userId, message },
+      ...{ first_change: last - changes.length + 1, last_change: last, ...counts },
+    })
+    .onConflict(['workspace_id', 'id'])
+    .merge({ updated_at: at, last_change: last, ...Object.fromEntries(counted) });
+  await runQuery(run, added);
 }
 
 function toLogRow(workspaceId: number, author: ChangeAuthor, { kind, action, before, after, at }: Change): LogRow {

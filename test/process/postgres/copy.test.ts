@@ -48,6 +48,7 @@ describe.each([
       ['ours', 'theirs'].flatMap((workspace) => [
         ...recordKinds.map((kind) => storeOpener(database)(workspace).list(kind)),
         storeOpener(database)(workspace).changes({ after: 0, limit: 10_000, withBefore: true }),
+        storeOpener(database)(workspace).importRuns({ limit: 10 }),
       ]),
     );
 
@@ -73,13 +74,15 @@ describe.each([
     await insert(createStoreOpener(from)(gone, { author: nobody }), location, [{}]);
     await createWorkspaces(from, recordKinds).remove('gone');
     const request = { operation: 'POST /locations', key: 'import 1', requestHash: 'x' };
-    const keyed = await insert(withKey(storeOpener(from)('ours'), request), location, [{ name: 'North yard' }]);
+    const ours = { number: numberOf('ours'), name: 'ours' };
+    const importing = createStoreOpener(from)(ours, { author: nobody, importRun: 'import-1' });
+    const keyed = await insert(withKey(importing, request), location, [{ name: 'North yard' }]);
 
     const { code, out, err } = await runCommand({}, 'copy', '--from', source.url, '--to', target.url);
 
-    // Three workspaces, one of which was deleted, each record, the API key, each row of the log, each number and the key of a request, once when it is written and once when it is compared.
+    // Three workspaces, one of which was deleted, each record, the API key, each row of the log, each number, an import and the key of a request, once when it is written and once when it is compared.
     const changes = 2 * kinds.length * perKind + 25 * kinds.length + 1;
-    const steps = 2 * (3 + 2 * kinds.length * perKind + 1 + 1 + changes + 3 + 1);
+    const steps = 2 * (3 + 2 * kinds.length * perKind + 1 + 1 + changes + 3 + 1 + 1);
     expect([code, err]).toEqual([0, expect.stringMatching(new RegExp(`^100% ${steps}/${steps} done$`, 'm'))]);
     expect(out.split('\n').map((line) => line.replace(/ +/g, ' '))).toEqual(
       [
@@ -88,6 +91,7 @@ describe.each([
         'API key 1',
         `change ${changes}`,
         'change number 3',
+        'import run 1',
         'idempotency key 1',
       ].map((counted) => expect.stringMatching(`^${counted} records, the same in both: [0-9a-f]{64}$`)),
     );
