@@ -17,8 +17,11 @@ export interface ExportOptions {
 }
 
 export interface ExportFileOptions extends ExportOptions {
-  /** Adds a byte order mark, and an apostrophe before texts that spreadsheets execute. Only for `csv`. */
-  readonly excel?: boolean | undefined;
+  /**
+   * Adds a byte order mark, and an apostrophe before texts that spreadsheets execute. A language, such as `de-DE`, also
+   * chooses the delimiter, dates, the decimal sign and names before IDs. Only for `csv`.
+   */
+  readonly excel?: boolean | string | undefined;
   /** Default: `,`. Only for `csv`. */
   readonly delimiter?: ',' | ';' | '\t' | 'tab' | undefined;
   /** 31 December 2026 in the format of dates. Only for `csv`. */

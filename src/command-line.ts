@@ -164,6 +164,7 @@ function addExportCommand(program: Command, { environment }: CommandContext): vo
     .option('--external-ids <systems>', 'columns for the IDs in these systems, such as erp,crm, also of linked records')
     .option('--names', 'columns for the names of linked records, such as location.name')
     .option('--excel', 'for spreadsheet programs, which then execute no text')
+    .option('--language <tag>', 'the same with numbers and dates of a language such as de-DE, and names before IDs')
     .option('--delimiter <character>', 'the separator of columns: a comma, a semicolon or tab')
     .option('--dates <example>', '31 December 2026 in the format of dates: 31.12.2026, 12/31/2026')
     .option('--time-zone <zone>', 'the zone of times, such as Europe/Berlin')

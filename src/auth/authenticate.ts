@@ -23,6 +23,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** For pages and probes, which show no records. */
     isPublic?: (request: FastifyRequest) => boolean;
+    /** For files that programs open which know users and passwords only: the password is the key. */
+    acceptsPassword?: boolean;
   }
 }
 
@@ -186,11 +188,19 @@ function applyLimit(
   throw tooManyRequests(`at most ${max} ${what} per minute: try again in ${ttlInSeconds} s`);
 }
 
-/** `Authorization: Bearer KEY`, `Authorization: KEY` and `X-API-Key: KEY`. */
-function keysIn({ headers }: FastifyRequest): string[] {
-  const sent = [headers.authorization?.replace(/^bearer +/i, ''), headers['x-api-key']];
+/** `Authorization: Bearer KEY`, `Authorization: KEY`, `X-API-Key: KEY` and, for exports, `Authorization: Basic …`. */
+function keysIn({ headers, routeOptions }: FastifyRequest): string[] {
+  const { authorization, 'x-api-key': key } = headers;
+  const basic = routeOptions.config.acceptsPassword ? /^basic +(\S+)$/i.exec(authorization ?? '')?.[1] : undefined;
+  const sent = [basic ? passwordIn(basic) : authorization?.replace(/^bearer +/i, ''), key];
   return [...new Set(sent.filter((key) => typeof key === 'string'))];
 }
+
+/** Users have no colon. */
+const passwordIn = (basic: string): string =>
+  Buffer.from(basic, 'base64')
+    .toString()
+    .replace(/^[^:]*:?/, '');
 
 const notLocal = 'not from this machine, without an API key';
 

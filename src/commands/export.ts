@@ -20,11 +20,12 @@ interface ExportOptions extends Omit<ExportFileOptions, 'where' | 'externalIds' 
   readonly where?: string;
   readonly externalIds?: string;
   readonly output?: string;
+  readonly language?: string;
 }
 
 /** A file ends with `.part` until it is complete. */
 export async function exportRecords(kindName: string, options: ExportOptions): Promise<void> {
-  const { url, apiKey = '', format: _, where, externalIds, output, ...form } = options;
+  const { url, apiKey = '', format: _, where, externalIds, output, language, ...form } = options;
   const name = readListName(kindName);
   const format = readFormat(name, options);
   const yardgraph = connect({ serverURL: url, apiKeyAuth: apiKey });
@@ -33,6 +34,7 @@ export async function exportRecords(kindName: string, options: ExportOptions): P
       ...(where !== undefined && { where: readWhere(where) }),
       ...(externalIds !== undefined && { externalIds: externalIds.split(',') }),
       ...form,
+      ...(language !== undefined && { excel: language }),
     });
     // Safe: two libraries declare the same class.
     const bytes = Readable.fromWeb(body as ReadableStream);

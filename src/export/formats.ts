@@ -19,6 +19,8 @@ export interface ExportColumn {
 
 export interface Format {
   readonly type: string;
+  /** Unless chosen otherwise, links have their names, and all IDs come last. */
+  readonly isForPeople?: boolean;
   header(columns: readonly ExportColumn[]): string;
   row(kind: RecordKind, columns: readonly ExportColumn[], record: Values, targets: LinkTargets): string;
 }
@@ -44,11 +46,12 @@ const dateForms = ['31.12.2026', '31/12/2026', '12/31/2026'];
 
 /** Throws a 400 for an invalid parameter. */
 export function csvFormat(sent: Partial<Record<string, string>>): Format {
-  const delimiter = delimiters.get(sent.delimiter ?? ',');
+  const language = readLanguage(sent.excel);
+  const delimiter = delimiters.get(sent.delimiter ?? (language?.hasDecimalComma ? ';' : ','));
   if (delimiter === undefined) throw invalidParameter('delimiter', 'a comma, a semicolon or tab', sent.delimiter);
-  const decimalPoint = readFlag('decimalComma', sent.decimalComma) ? ',' : '.';
-  const isExcel = readFlag('excel', sent.excel);
-  const timeIn = timeFormat(sent);
+  const decimalPoint = readFlag('decimalComma', sent.decimalComma, language?.hasDecimalComma) ? ',' : '.';
+  const isExcel = language !== undefined || readFlag('excel', sent.excel);
+  const timeIn = timeFormat(sent, language);
   const cell = (text: string | null) => csvCell(text === null || !isExcel ? text : withApostrophe(text), delimiter);
 
   function cellText(type: Field['type'], value: unknown): string {
@@ -61,6 +64,7 @@ export function csvFormat(sent: Partial<Record<string, string>>): Format {
 
   return {
     type: 'text/csv; charset=utf-8',
+    isForPeople: language !== undefined,
     // Spreadsheet programs recognize UTF-8 by the byte order mark.
     header: (columns) => `${isExcel ? '\uFEFF' : ''}${columns.map(({ name }) => cell(name)).join(delimiter)}\n`,
     row: (_kind, columns, record, targets) =>
@@ -68,8 +72,34 @@ export function csvFormat(sent: Partial<Record<string, string>>): Format {
   };
 }
 
-export function readFlag(name: string, sent: string | undefined): boolean {
-  if (sent === undefined || sent === 'false') return false;
+interface LanguageForm {
+  readonly hasDecimalComma: boolean;
+  readonly dates: string;
+}
+
+function isKnownLanguage(tag: string): boolean {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(tag).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** As spreadsheet programs with this language read numbers and dates. */
+function readLanguage(tag: string | undefined): LanguageForm | undefined {
+  if (tag === undefined || tag === 'true' || tag === 'false') return undefined;
+  if (!isKnownLanguage(tag)) throw invalidParameter('excel', 'true, false or a language such as de-DE', tag);
+  const latin = { numberingSystem: 'latn' };
+  const numeric = { day: '2-digit', month: '2-digit', year: 'numeric', calendar: 'gregory', timeZone: 'UTC' } as const;
+  const parts = new Intl.DateTimeFormat(tag, { ...numeric, ...latin }).formatToParts(Date.UTC(2026, 11, 31));
+  const [, mark = '-'] = /([./-])/.exec(parts.map(({ value }) => value).join('')) ?? [];
+  const numbers = parts.flatMap(({ type, value }) => (['day', 'month', 'year'].includes(type) ? [value] : []));
+  return { dates: numbers.join(mark), hasDecimalComma: new Intl.NumberFormat(tag, latin).format(1.5).includes(',') };
+}
+
+export function readFlag(name: string, sent: string | undefined, otherwise = false): boolean {
+  if (sent === undefined) return otherwise;
+  if (sent === 'false') return false;
   if (sent !== 'true') throw invalidParameter(name, 'true or false', sent);
   return true;
 }
@@ -79,22 +109,29 @@ const invalidParameter = (name: string, expectation: string, sent: string | unde
 
 /**
  * As `01.03.2026 08:30`, with seconds and milliseconds unless zero, and midnight UTC as a date. A time ambiguous in the
- * zone, or that an import would read as another, is in UTC: `… UTC`.
+ * zone has its offset if written for a language. Otherwise, or if an import would read it as another, it is in UTC:
+ * `… UTC`.
  */
-function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stored: string) => string {
+function timeFormat(
+  { dates: chosen, timeZone }: Partial<Record<string, string>>,
+  language: LanguageForm | undefined,
+): (stored: string) => string {
+  const dates = chosen ?? language?.dates;
   if (dates === undefined && timeZone === undefined) return (stored) => stored;
-  if (dates !== undefined && !dateForms.includes(dates))
-    throw invalidParameter('dates', `one of ${dateForms.join(', ')}`, dates);
+  if (chosen !== undefined && !dateForms.includes(chosen))
+    throw invalidParameter('dates', `one of ${dateForms.join(', ')}`, chosen);
   if (timeZone !== undefined && !IANAZone.isValidZone(timeZone))
     throw invalidParameter('timeZone', 'a time zone such as Europe/Berlin', timeZone);
 
-  /** Undefined for an ambiguous time. Before there were zones, clocks differed by seconds. */
+  /** Undefined if it must be in UTC. Before there were zones, clocks differed by seconds. */
   function toLocalTime(stored: string): string | undefined {
     if (timeZone === undefined) return undefined;
     const time = DateTime.fromISO(stored, { zone: timeZone });
-    if (!Number.isInteger(time.offset) || time.getPossibleOffsets().length > 1) return undefined;
+    const isAmbiguous = time.getPossibleOffsets().length > 1;
+    if (!Number.isInteger(time.offset) || (isAmbiguous && !language)) return undefined;
     const local = new Date(time.toMillis() + time.offset * 60_000).toISOString();
-    return hasSupportedYear(local) ? local : undefined;
+    if (!hasSupportedYear(local)) return undefined;
+    return formatTime(local) + (isAmbiguous ? time.toFormat(' ZZ') : '');
   }
 
   function formatTime(time: string): string {
@@ -108,7 +145,6 @@ function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stor
 
   return (stored) => {
     if (stored.endsWith('T00:00:00.000Z')) return formatTime(stored).split(' ')[0] ?? '';
-    const local = toLocalTime(stored);
-    return local === undefined ? `${formatTime(stored)} UTC` : formatTime(local);
+    return toLocalTime(stored) ?? `${formatTime(stored)} UTC`;
   };
 }

@@ -63,6 +63,8 @@ interface ChosenColumns {
   readonly systems: readonly string[];
   /** Adds columns for the names of linked records and of labels. */
   readonly hasNames: boolean;
+  /** IDs come last. */
+  readonly isForPeople: boolean;
 }
 
 interface Options {
@@ -89,20 +91,23 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
     });
   }
 
+  const options = { config: { acceptsPassword: true } };
   for (const { name, kinds, parameters } of files) {
-    app.get<{ Querystring: Query }>(`/export/${name}`, async (request, reply) => {
+    app.get<{ Querystring: Query }>(`/export/${name}`, options, async (request, reply) => {
       const values = readParameters(request.query, parameters);
       const { where, externalIds, names } = values;
-      const options = {
+      const format = name.endsWith('.ndjson') ? ndjson : csvFormat(values);
+      const { isForPeople = false } = format;
+      const chosen = {
         kinds,
-        columns: { systems: readSystems(externalIds), hasNames: readFlag('names', names) },
+        format,
+        columns: { systems: readSystems(externalIds), hasNames: readFlag('names', names, isForPeople), isForPeople },
         where:
           where === undefined
             ? undefined
             : await readFilter(kinds[0] as RecordKind, parseJson('where', Buffer.from(where), limits)),
-        format: name.endsWith('.ndjson') ? ndjson : csvFormat(values),
       };
-      reply.type(options.format.type).header('content-disposition', `attachment; filename="${name}"`);
+      reply.type(format.type).header('content-disposition', `attachment; filename="${name}"`);
       // Some programs request the headers first.
       if (request.method === 'HEAD') return reply.send(Readable.from([]));
       countExport(request, reply);
@@ -116,7 +121,7 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
       };
       const { file, records } = await request.session.store.longSnapshot(async (snapshot) => {
         let records = 0;
-        const chunks = readChunks(snapshot, options, (read) => {
+        const chunks = readChunks(snapshot, chosen, (read) => {
           records += read;
           requireTime();
         });
@@ -155,6 +160,7 @@ async function* readChunks(
 ): AsyncGenerator<string> {
   for (const kind of kinds) {
     const columns = exportColumns(kind, chosenColumns);
+    if (chosenColumns.isForPeople) columns.sort((a, b) => Number(hasIds(a)) - Number(hasIds(b)));
     const header = format.header(columns);
     if (header !== '') yield header;
     for await (const found of pagesById(snapshot, kind, { where, limit: pageLength })) {
@@ -221,6 +227,8 @@ function exportColumns(kind: RecordKind, { systems, hasNames }: ChosenColumns): 
     return [plain, ...(hasNames ? [name] : []), ...ids];
   });
 }
+
+const hasIds = ({ type }: ExportColumn) => ['id', 'reference', 'foreignReference'].includes(type);
 
 const externalIdIn = (externalIds: unknown, system: string): unknown =>
   isObject(externalIds) && Object.hasOwn(externalIds, system) ? externalIds[system] : undefined;

@@ -18,7 +18,14 @@ export const retryAfterSeconds = '1';
 
 /** authenticate.ts has set the `Retry-After` of rate limits. */
 export function setErrorHeaders(reply: FastifyReply, response: ErrorResponse): void {
-  if (response.status === 401) reply.header('www-authenticate', 'Bearer realm="yardgraph"');
+  if (response.status === 401) {
+    const bearer = 'Bearer realm="yardgraph"';
+    const { headers, routeOptions } = reply.request;
+    const { authorization, 'x-api-key': key, 'user-agent': program = '' } = headers;
+    // A browser would ask for a user and a password, also in the explorer. Spreadsheets ask only then.
+    const isAsked = routeOptions.config.acceptsPassword && !authorization && !key && !program.startsWith('Mozilla/');
+    reply.header('www-authenticate', isAsked ? [bearer, 'Basic realm="Yardgraph"'] : bearer);
+  }
   const isBusy = response.status === 429 && !reply.hasHeader('retry-after');
   if (isBusy || mayRetry(response)) reply.header('retry-after', retryAfterSeconds);
 }

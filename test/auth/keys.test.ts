@@ -101,6 +101,34 @@ describe('a request without a valid key', () => {
     }
   });
 
+  test('may send it as the password of a user for exports, and for nothing else', async () => {
+    const key = await service.key();
+    await service.as(key).create('/assets', { name: 'Crane' });
+    const basic = (user: string, password: string) => ({
+      authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+    });
+    const path = '/export/assets.csv';
+    for (const user of ['office', '', 'ä ö'])
+      expect((await service.get(path, basic(user, key))).text).toContain(',Crane,');
+    const { status } = await service.inject({ method: 'HEAD', url: path, headers: basic('office', key) });
+    expect(status).toBe(200);
+
+    const refused = [
+      service.get('/asset-categories', basic('office', key)),
+      service.post('/assets', [{ name: 'Pump' }], basic('office', key)),
+      service.post('/graphql', { query }, basic('office', key)),
+      service.get(path, basic('office', `${key}x`)),
+      service.get(path, basic(key, '')),
+      service.get(path, { authorization: `Basic ${Buffer.from(key).toString('base64')}x:` }),
+      service.get(path, { ...basic('office', key), 'x-api-key': await service.key() }),
+      service.get(path, { 'user-agent': 'Mozilla/5.0 (X11)' }),
+    ];
+    for (const { status, headers } of await Promise.all(refused))
+      expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="yardgraph"']);
+    const asked = (await service.get(path)).headers['www-authenticate'];
+    expect(asked).toEqual(['Bearer realm="yardgraph"', 'Basic realm="Yardgraph"']);
+  });
+
   test('is refused before the body is read, however large or invalid it is', async () => {
     expect((await service.post('/locations', '{ this is not JSON')).status).toBe(401);
     expect((await service.post('/locations', 'x'.repeat(11 * 1_048_576))).status).toBe(401);

@@ -94,6 +94,57 @@ test('external IDs have columns of their own, also those of the records that lin
   );
 });
 
+describe('CSV for Excel in a language', () => {
+  test.each([
+    ['de-DE', ';', '53,08', '01.03.2026', '24.12.2026 08:30:15'],
+    ['fr-FR', ';', '53,08', '01/03/2026', '24/12/2026 08:30:15'],
+    ['sv-SE', ';', '53,08', '2026-03-01', '2026-12-24 08:30:15'],
+    ['hu-HU', ';', '53,08', '2026.03.01', '2026.12.24 08:30:15'],
+    ['nl-NL', ';', '53,08', '01-03-2026', '24-12-2026 08:30:15'],
+    ['en-US', ',', '53.08', '03/01/2026', '12/24/2026 08:30:15'],
+    ['en-GB', ',', '53.08', '01/03/2026', '24/12/2026 08:30:15'],
+    ['ja-JP', ',', '53.08', '2026/03/01', '2026/12/24 08:30:15'],
+    ['th-TH-u-nu-thai-ca-buddhist', ',', '53.08', '01/03/2026', '24/12/2026 08:30:15'],
+  ])('%s has its separator, decimal sign and dates, and IDs after names', async (excel, mark, number, date, time) => {
+    const [yard] = await service.create('/locations', { name: '=Yard', latitude: 53.08 });
+    const times = { startDate: '2026-03-01', endDate: '2026-12-24T07:30:15Z' };
+    const [wall] = await service.create('/projects', { name: 'Wall', locationId: yard.id, statusId: 's', ...times });
+    const file = async (list: string) =>
+      (await service.get(`/export/${list}.csv?excel=${excel}&timeZone=Europe/Berlin`)).text.split('\n');
+
+    expect((await file('locations'))[1]?.split(mark).slice(0, 2)).toEqual(["'=Yard", number]);
+    const [head = '', row = ''] = await file('projects');
+    const shown = [
+      'name',
+      'reference',
+      'startDate',
+      'endDate',
+      'notes',
+      'status.name',
+      'company.name',
+      'location.name',
+    ];
+    const ids = ['id', 'statusId', 'companyId', 'locationId', 'createdBy', 'updatedBy'];
+    const others = ['externalIds', 'createdAt', 'updatedAt', 'createdBy.name', 'updatedBy.name'];
+    expect(head.slice(1).split(mark)).toEqual([...shown, ...others, ...ids]);
+    expect(row.split(mark)).toEqual([
+      ...['Wall', '', date, time, '', '', '', "'=Yard", '', expect.anything(), expect.anything()],
+      ...['', '', wall.id, 's', '', yard.id, 'erp-sync', 'erp-sync'],
+    ]);
+  });
+
+  test('has the offset of a time that clocks show twice, and other parameters have their effect', async () => {
+    const times = { startDate: '2026-10-25T00:30:00Z', endDate: '2026-10-25T01:30:00.500Z' };
+    await service.create('/projects', { name: 'Wall', ...times });
+    const csv = async (more: string) => (await service.get(`/export/projects.csv?excel=de-DE&${more}`)).text;
+    const twice = ['25.10.2026 02:30 +02:00', '25.10.2026 02:30:00.500 +01:00'];
+    expect(await csv('timeZone=Europe/Berlin')).toContain(`Wall;;${twice.join(';')};`);
+    expect(await csv('names=false')).not.toContain('location.name');
+    const chosen = 'delimiter=tab&dates=12/31/2026&decimalComma=false';
+    expect(await csv(chosen)).toContain('Wall\t\t10/25/2026 00:30 UTC\t10/25/2026 01:30:00.500 UTC\t');
+  });
+});
+
 describe('CSV for a spreadsheet', () => {
   const csv = async (kind: string, parameters: Record<string, string>) => {
     const { status, text } = await service.get(`/export/${kind}.csv?${new URLSearchParams(parameters)}`);
@@ -183,7 +234,10 @@ describe('the filter', () => {
     ['csv?where={', 'where is not valid JSON: '],
     ['csv?were=1', 'were: unknown parameter, did you mean "where"?'],
     ['csv?where={}&where={}', 'where: expected it once, received it several times'],
-    ['csv?excel=1', 'excel: expected true or false, received "1"'],
+    ...['1', 'xx', 'german', 'de_DE', ''].map((tag) => [
+      `csv?excel=${tag}`,
+      `excel: expected true, false or a language such as de-DE, received "${tag}"`,
+    ]),
     ['csv?externalIds=erp,', 'externalIds: expected names of systems such as erp,crm, received "erp,"'],
     ['csv?externalIds=a,b,c,d,e,f,g,h,i,j,k', 'externalIds: expected at most 10 names, received 11'],
     ['csv?delimiter=%7C', 'delimiter: expected a comma, a semicolon or tab, received "|"'],

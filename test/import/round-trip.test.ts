@@ -11,13 +11,17 @@ const imports = useImports();
 /** Texts of all kinds: separators, quotes, line breaks, formulas, spaces, numbers, surrogate pairs, nothing. */
 const texts = fc.oneof(
   fc.constantFrom(...['', ' ', '""', '"', ',', ';', 'a\nb', 'a\r\nb', '\r', '=1+1', '-1', '007', 'true', 'null']),
-  fc.constantFrom('🏗', '\uFEFFx', 'x\u2028', "'"),
+  fc.constantFrom('🏗', '\uFEFFx', 'x\u2028', "'", "'=1", "''+", '@a', '\tx', '1,5', '01.02.2026'),
   fc.string({ unit: 'grapheme', maxLength: 20 }),
 );
 const names = texts.filter((text) => text.trim() !== '' && !text.includes('\0'));
 const text = texts.filter((value) => !value.includes('\0'));
 const optional = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined });
-const dates = fc.date({ min: new Date('0002-01-01'), max: new Date('9998-01-01'), noInvalidDate: true });
+/** Some are in the night in which Berlin's clocks show an hour twice. */
+const dates = fc.oneof(
+  fc.date({ min: new Date('0002-01-01'), max: new Date('9998-01-01'), noInvalidDate: true }),
+  fc.integer({ min: 0, max: 200 }).map((minutes) => new Date(Date.parse('2026-10-24T22:30:00Z') + 60_000 * minutes)),
+);
 const externalIds = fc.dictionary(names, names, { maxKeys: 3 }).filter((ids) => !Object.hasOwn(ids, '__proto__'));
 const id = fc.integer({ min: 0, max: 5 });
 
@@ -104,6 +108,49 @@ test.each(['all.ndjson', 'csv'])('as %s', async (format) => {
       expect([code, out, err]).toEqual([0, expect.anything(), expect.anything()]);
       const [before, after] = [source, imports.service.as(targetKey)].map((it) => it.get('/export/all.ndjson'));
       expect(comparable((await after)?.text ?? '')).toEqual(comparable((await before)?.text ?? ''));
+    }),
+    { numRuns: byEffort({ small: 5, long: 300 }) },
+  );
+});
+
+test.each([
+  ['de-DE', '31.12.2026', '--decimal-comma'],
+  ['en-US', '12/31/2026'],
+  ['en-GB', '31/12/2026'],
+  ['fr-FR', '31/12/2026', '--decimal-comma'],
+  ['sv-SE', '2026-12-31', '--decimal-comma'],
+  ['ja-JP', '2026/12/31'],
+])('for Excel in %s, and back into the same records, which stay unchanged', async (excel, ...form) => {
+  const query = new URLSearchParams({ excel, timeZone: 'Europe/Berlin' });
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(workspace, async (content) => {
+      run += 1;
+      const key = await imports.service.key({ workspace: `${excel.toLowerCase()}-${run}` });
+      const source = imports.service.as(key);
+      await fill(source, content);
+      const files: Record<string, string> = {};
+      for (const kind of linkOrder) {
+        const name = `${pathName(kind)}.csv`;
+        files[name] = (await source.get(`/export/${name}?${query}`)).text;
+      }
+      imports.write(files);
+
+      const options = [
+        '--yes',
+        '--no-preview',
+        '--excel',
+        '--upsert-by',
+        'id',
+        '--time-zone',
+        'Europe/Berlin',
+        '--dates',
+      ];
+      const paths = Object.keys(files).map(imports.path);
+      const { out, err } = await imports.commandWith(key, 'import', ...paths, ...options, ...form);
+
+      const total = Object.values(content).flat().length;
+      expect([out[0], err]).toEqual([`0 created, 0 updated, ${total} unchanged, 0 refused`, expect.anything()]);
     }),
     { numRuns: byEffort({ small: 5, long: 300 }) },
   );

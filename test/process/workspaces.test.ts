@@ -82,7 +82,8 @@ test('delete leaves nothing, also of what services store and repeat meanwhile', 
   ]);
   expect([...statuses].filter((status) => ![201, 401, 503].includes(status))).toEqual([]);
   expect(await sizes()).toEqual({ yard: 0 });
-  for (const table of ['changes', 'import_runs', 'idempotency_keys']) expect(await services[0].database.knex(table)).toEqual([]);
+  for (const table of ['changes', 'import_runs', 'idempotency_keys'])
+    expect(await services[0].database.knex(table)).toEqual([]);
 });
 
 test.each([

@@ -242,7 +242,7 @@ const exportQuery = {
     'The names of up to 10 systems, `erp,crm`: their IDs have columns of their own, also those of linked records.',
   names: 'With the names of the records that links lead to, beside their IDs: `location.name`.',
   excel:
-    'Only for CSV: with a byte order mark, and with an apostrophe before texts that a spreadsheet program would execute.',
+    'Only for CSV: with a byte order mark, and with an apostrophe before texts that a spreadsheet program would execute. A language instead of `true`, such as `de-DE`, also chooses the delimiter, the order of dates and the decimal sign, and has IDs after the names of what they lead to.',
   delimiter: 'Only for CSV: `,`, `;` or `tab`, between the columns.',
   dates: 'Only for CSV: how 31 December 2026 is written: `31.12.2026`, `31/12/2026` or `12/31/2026`.',
   timeZone:
@@ -250,7 +250,7 @@ const exportQuery = {
   decimalComma: 'Only for CSV: numbers are written as `53,08`.',
 };
 
-const exportFlags = ['names', 'excel', 'decimalComma'];
+const exportTypes: Json = { names: 'boolean', excel: ['boolean', 'string'], decimalComma: 'boolean' };
 
 const exportOperation = (): Json => ({
   operationId: 'exportRecords',
@@ -263,7 +263,7 @@ const exportOperation = (): Json => ({
       enum: [...recordKinds.map(pathName).flatMap((name) => [`${name}.csv`, `${name}.ndjson`]), 'all.ndjson'],
     }),
     ...Object.entries(exportQuery).map(([name, description]) => {
-      return { name, in: 'query', description, schema: { type: exportFlags.includes(name) ? 'boolean' : 'string' } };
+      return { name, in: 'query', description, schema: { type: exportTypes[name] ?? 'string' } };
     }),
   ],
   responses: {
