@@ -4,7 +4,16 @@ import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Yardgraph } from '../../client/index.ts';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
-import { type Output, prepare, preview, requireResumable, startRun, store } from '../import/import.ts';
+import {
+  describePreview,
+  isClean,
+  type Output,
+  prepare,
+  preview,
+  requireResumable,
+  startRun,
+  store,
+} from '../import/import.ts';
 import { findFiles, hashFile, type LocalFile, refusedPaths, requireOverwritable } from '../import/local-files.ts';
 import { describeChanges, findMadeChanges, uniqueMessage } from '../import/made-changes.ts';
 import { type ProfileOptions, profileOf, requireKind } from '../import/profiles.ts';
@@ -59,8 +68,9 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       const work = await readFiles(command, yardgraph, progress, signal);
       if (!run && (options.preview || options.dryRun)) {
         progress.start('checking', work.scanned.total);
-        const { isClean } = await preview(work, progress);
-        if (options.dryRun) return isClean && command.isWhole ? exitCodes.all : exitCodes.some;
+        const checked = await preview(work);
+        describePreview(work, checked, progress);
+        if (options.dryRun) return isClean(checked) && command.isWhole ? exitCodes.all : exitCodes.some;
         if (!options.yes) await confirm('Store them?', 'nothing was stored');
       }
       run = await writeRun(command, work);

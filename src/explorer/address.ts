@@ -23,7 +23,7 @@ const texts = [
 ] as const;
 
 /**
- * Without a kind, a `search` of all kinds, or the overview, with the IDs of the `finished` statuses. With an ID, a
+ * Without a kind, a `search` of all kinds, the `imports`, or the overview, with the IDs of the `finished` statuses. With an ID, a
  * record, or an entity of another system. Otherwise a table, with a `sort` such as `-name`, its `columns`, such as
  * `name,status`, the number of its `page`, and the cursor that the page is `after` or `before`; or the `view` that is
  * `map` or `tree`, with the IDs of the records that are `open` in the tree. The `view` of a form is `new`, or `edit`
@@ -46,7 +46,10 @@ export function viewOf(search: string): View {
   const { kind = '', id, sort = '' } = view;
   // Labels have a form, and no table.
   const isKnown = Object.hasOwn(id === undefined && view.view !== 'new' ? columns : kinds, kind);
-  if (!isKnown || (id === undefined && !kindOf(kind).list)) return { finished: view.finished, search: view.search };
+  if (!isKnown || (id === undefined && !kindOf(kind).list)) {
+    const { finished, search: text, after } = view;
+    return view.view === 'imports' ? { view: 'imports', after } : { finished, search: text };
+  }
   return {
     ...view,
     view: (id === undefined ? ['new', ...(otherViews[kind] ?? [])] : ['edit']).find((name) => name === view.view),
@@ -68,10 +71,10 @@ export function filterOf(kind: string, text: string): Filter | undefined {
 
 export const textOf = ({ field, operator, value }: Filter): string => `${field}.${operator}:${value}`;
 
-type ViewerName = 'overview' | 'search' | 'table' | 'record' | 'map' | 'tree' | 'new';
+type ViewerName = 'overview' | 'search' | 'table' | 'record' | 'map' | 'tree' | 'new' | 'imports';
 
 export function viewerOf({ kind, id, view, search }: View): ViewerName {
-  if (kind === undefined) return search ? 'search' : 'overview';
+  if (kind === undefined) return view === 'imports' ? view : search ? 'search' : 'overview';
   if (id !== undefined) return 'record';
   return view === 'map' || view === 'tree' || view === 'new' ? view : 'table';
 }

@@ -24,7 +24,7 @@ export function readKinds() {
   const queries = fieldsOf('Query').filter((field) => {
     const { name } = typeOf(field);
     const isOfOne = isObjectType(typeOf(field)) && field.args.some((argument) => argument.name === 'id');
-    return isOfOne && (name in lists || Object.keys(listsOf(name)).length > 0);
+    return isOfOne && (schema.getType(`${name}Filter`) || Object.keys(listsOf(name)).length > 0);
   });
   const names = queries.map((query) => typeOf(query).name);
   // A link is read with its ID.

@@ -2,6 +2,7 @@
 import { html, nothing, render } from 'lit-html';
 import { addressOf, type View, viewerOf, viewOf } from './address.ts';
 import { creation, isUnsaved } from './form.ts';
+import { imports } from './imports.ts';
 import { kindOf, otherViews, title } from './kinds.ts';
 import { LocationMap } from './locations.ts';
 import { overview } from './overview.ts';
@@ -47,6 +48,7 @@ class Explorer implements Page {
     map: new LocationMap(),
     tree,
     new: creation,
+    imports,
   };
   #shown: Shown | undefined;
   /** The view that is being read. */
@@ -193,9 +195,10 @@ const explorer = new Explorer();
 for (const type of ['dragover', 'drop'] as const) {
   document.addEventListener(type, (event) => {
     const view = viewOf(location.search);
-    if (!explorer.mayWrite || viewerOf(view) !== 'table' || !event.dataTransfer?.types.includes('Files')) return;
+    if (!event.dataTransfer?.types.includes('Files')) return;
+    // The browser would leave the page for the file.
     event.preventDefault();
-    if (type === 'drop') void importFiles(view.kind ?? '', event.dataTransfer.files);
+    if (type === 'drop' && explorer.mayWrite) void importFiles(view.kind, event.dataTransfer.files);
   });
 }
 

@@ -1,67 +1,29 @@
-/** Imports files that are dropped on a table: the code of `yardgraph import` previews and stores them. */
+/**
+ * Imports files that are dropped: their columns are proposed, and somebody confirms them. The code of `yardgraph import`
+ * reads, checks and stores the rows.
+ */
 import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
 import { damagedError, describeFile, type ImportFile, isCompressed } from '../import/file.ts';
-import { type Output, prepare, preview, requireResumable, startRun, store } from '../import/import.ts';
+import { describeNotes, type Preview, prepare, preview, requireResumable, startRun, store } from '../import/import.ts';
 import { findMadeChanges, type MadeChanges, revertInParts, uniqueMessage } from '../import/made-changes.ts';
-import { profileOf } from '../import/profiles.ts';
-import type { ImportRun } from '../import/run.ts';
-import { formatCount } from '../model/issues.ts';
+import { type Choices, chosenProfile, columnId, type ProposedColumn, propose } from '../import/proposal.ts';
+import { countedRows, type RefusedValue } from '../import/report.ts';
+import type { Import, ImportRun } from '../import/run.ts';
+import { formatCount, quote } from '../model/issues.ts';
+import { listField } from '../model/labels.ts';
+import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed } from '../records/index.ts';
-import { inWords, linkOf, outsideQuotes, title } from './kinds.ts';
-import { button, headOf, tableOf } from './values.ts';
+import { columnTable, optionTitles, settings } from './import-columns.ts';
+import { inWords, kindNames, kindOf, outsideQuotes, title } from './kinds.ts';
+import type { Data } from './service.ts';
+import { button, headOf } from './values.ts';
 
-/** By the names of the command's options, which its messages contain. Options without an example are check boxes. */
-const options: Readonly<Record<string, readonly [label: string, example?: string]>> = {
-  dates: ['Dates are written as', '31.12.2026'],
-  'time-zone': ['Time zone of times without one', 'Europe/Berlin'],
-  'link-by': ['Find links by', 'location=name, project=reference'],
-  'create-missing': ['Create what links name', 'locations'],
-  'upsert-by': ['Find stored records by', 'externalIds.erp'],
-  map: ['Columns with other names', 'Serial no.=uid'],
-  skip: ['Leave out columns', 'Picture, Remarks'],
-  null: ['Text of empty cells', 'NULL'],
-  encoding: ['Encoding', 'windows-1252'],
-  profile: ['Exported by', 'snipe-it'],
-  'skip-others': ['Leave out other columns'],
-  'decimal-comma': ['Numbers are written as 53,08'],
-  excel: ['Exported for Excel'],
-};
-
-/** Options with several values, separated by commas. */
-const lists = ['upsert-by', 'link-by', 'create-missing', 'map', 'skip'];
-
-function optionInput([name, [label, example]]: [string, readonly [string, string?]]) {
-  const value = name === 'time-zone' ? Intl.DateTimeFormat().resolvedOptions().timeZone : nothing;
-  const input = example
-    ? html`<input name=${name} placeholder=${example} autocomplete="off" value=${value}>`
-    : html`<input type="checkbox" name=${name}>`;
-  return html`<label class=${example ? 'field' : 'row'}>${label} ${input}</label>`;
-}
-
-/** A message of the command, with the labels of options and fields. */
-const inLabels = (message: string): string =>
+/** A message of the command, with the titles of fields and options. */
+const inTitles = (message: string): string =>
   outsideQuotes(inWords(message), (text) =>
-    text.replace(/--([a-z-]{1,30})/g, (option, name) => (options[name] ? `“${options[name][0]}”` : option)),
+    text.replace(/--([a-z-]{1,30})/g, (option, name) => (optionTitles[name] ? `“${optionTitles[name]}”` : option)),
   );
-
-const columnTitle = (column: string): string => {
-  const [field = '', ...system] = column.trim().split('.');
-  return [title(linkOf(field)), ...system].join(': ');
-};
-
-function settingOf(form: FormData) {
-  const sent = Object.entries(options).map(([name, [, example]]) => {
-    const text = String(form.get(name) ?? '').trim();
-    const value = lists.includes(name) ? text.split(/,\s*/).filter(Boolean) : text || undefined;
-    return [name.replace(/-(.)/g, (_, letter) => letter.toUpperCase()), example ? value : form.has(name)];
-  });
-  const { encoding, ...own } = Object.fromEntries(sent);
-  const readNone = () => {
-    throw new Error('only the ready ones are there');
-  };
-  return { profile: profileOf(own, readNone), encoding };
-}
 
 async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
   const isPacked = isCompressed(new Uint8Array(await file.slice(0, 2).arrayBuffer()));
@@ -70,160 +32,328 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
     for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
   } catch (error) {
     throw isPacked ? damagedError(file.name, error) : error;
+  } finally {
+    void reader.cancel().catch(() => {});
   }
 }
 
-type Next = { readonly label: string; readonly run: () => Promise<Next> } | undefined;
+/** Reading a file that has changed fails by itself. */
+const importFile = (file: File, kind: RecordKind | undefined, isForced: boolean): ImportFile => {
+  const described = describeFile(file.name, kind);
+  return { ...described, ...(isForced && { kind }), bytes: () => bytesOf(file), isUnchanged: () => true };
+};
 
-/** Opens a dialog that previews the files, in place of an open one. Closing it stops the import after this part. */
-export function openImport(kind: string, dropped: readonly File[]): void {
-  document.querySelector<HTMLDialogElement>('dialog.import')?.close();
-  const names = dropped.map(({ name }) => name).join(', ');
-  const dialog = Object.assign(document.createElement('dialog'), {
-    className: 'import floats pad',
-    ariaLabel: `Import ${names}`,
-  });
-  const shown = { said: [] as unknown[], progress: '', problem: '', isBusy: false, next: undefined as Next };
-  let stop = new AbortController();
-  const end = () => stop.abort(new Error('The import was stopped'));
-  /** The name of the stored note that this import has begun. Stale once another tab has written or removed the note. */
-  let noted = { name: '', isStale: false };
+/** The choices for the last files with other columns: people import the same table every month, and corrected rows. */
+const remembered = {
+  key: 'yardgraph.imports',
+  max: 20,
+  read(): readonly (readonly [columns: string, choices: Choices])[] {
+    return JSON.parse(localStorage.getItem(this.key) ?? '[]');
+  },
+  add(columns: string, choices: Choices): void {
+    const others = this.read().filter(([known]) => known !== columns);
+    localStorage.setItem(this.key, JSON.stringify([[columns, choices], ...others.slice(0, this.max - 1)]));
+  },
+};
 
-  async function take(step: () => Promise<Next>): Promise<void> {
-    stop = new AbortController();
-    draw({ isBusy: true, problem: '', next: undefined });
-    const taken = await step().then(
-      (next) => ({ next }),
-      ({ message }: Error) => ({ problem: inLabels(message) }),
-    );
-    draw({ isBusy: false, progress: '', ...taken });
+/** A stored note lets a stopped import go on. Stale once another tab has written or removed it. */
+interface Note {
+  readonly name: string;
+  readonly text: string | null;
+  readonly isStale?: boolean;
+}
+
+interface Stored {
+  readonly counts: string;
+  readonly refused: readonly { readonly name: string; readonly texts: readonly string[] }[];
+  readonly made?: MadeChanges | undefined;
+}
+
+const restart = 'drop the file under another name';
+
+class ImportDialog extends HTMLElement {
+  #files: readonly File[] = [];
+  #kind: RecordKind | undefined;
+  #isKindChosen = false;
+  #columns: readonly ProposedColumn[] = [];
+  #choices: Choices = { encoding: undefined, targets: {}, createMissing: [], names: {} };
+  #work: Import | undefined;
+  #run: ImportRun | undefined;
+  #note: Note = { name: '', text: null };
+  #checked: Preview | undefined;
+  #stored: Stored | undefined;
+  #problem = '';
+  #progress = '';
+  #stop = new AbortController();
+  #isBusy = false;
+
+  open(kind: string | undefined, files: readonly File[]): void {
+    this.#files = files;
+    this.#kind = kind === undefined ? undefined : kindNamed(kind);
+    document.querySelector<HTMLDialogElement>('dialog.import')?.close();
+    const dialog = document.createElement('dialog');
+    Object.assign(dialog, { className: 'import floats pad', ariaLabel: `Import ${this.#names}` });
+    dialog.append(this);
+    document.body.append(dialog);
+    dialog.showModal();
+    dialog.addEventListener('cancel', (event) => this.#isBusy && event.preventDefault());
+    dialog.addEventListener('close', () => {
+      this.#end();
+      removeEventListener('storage', compare);
+      dialog.remove();
+    });
+    const compare = ({ key }: StorageEvent) => {
+      if (key === this.#note.name) this.#note = { ...this.#note, isStale: true };
+    };
+    addEventListener('storage', compare);
+    void this.#propose();
   }
 
-  async function check(form: FormData): Promise<Next> {
-    shown.said = [];
-    const say = (text: string) => void shown.said.push(html`<p>${inLabels(text)}</p>`);
-    const table: Output['table'] = (heads, rows) => {
-      const isCounted = (_: unknown, at: number) => at === 0 || rows.some((row) => row[at] !== 0);
-      const shownHeads = heads.filter(isCounted).map((head) => headOf(head));
-      const texts = rows.map(([column, ...counts]) =>
-        [columnTitle(String(column)), ...counts.map((count) => count.toLocaleString())].filter(isCounted),
-      );
-      shown.said.push(tableOf('Outcomes of each column', shownHeads, texts));
-    };
-    const output: Output = { say, table };
-    const { profile, encoding } = settingOf(form);
-    // Reading a file that has changed fails.
-    const files: ImportFile[] = dropped.map((file) => ({
-      ...describeFile(file.name, kindNamed(kind)),
-      bytes: () => bytesOf(file),
-      isUnchanged: () => true,
-    }));
+  get #names(): string {
+    return this.#files.map(({ name }) => name).join(', ');
+  }
+
+  #end(): void {
+    this.#stop.abort(new Error('The import was stopped'));
+  }
+
+  /** Ends the step before, and shows the error of this one. */
+  async #take(step: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.#end();
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    [this.#isBusy, this.#problem, this.#progress] = [true, '', ''];
+    this.#draw();
+    try {
+      await step(signal);
+    } catch (error) {
+      if (this.#stop.signal === signal) this.#problem = inTitles((error as Error).message);
+    }
+    if (this.#stop.signal !== signal) return;
+    this.#isBusy = false;
+    this.#draw();
+  }
+
+  #importFiles(): readonly ImportFile[] {
+    return this.#files.map((file) => importFile(file, this.#kind, this.#isKindChosen));
+  }
+
+  #propose(encoding?: string): Promise<void> {
+    return this.#take(async (signal) => {
+      const files = this.#importFiles();
+      const unknown = files.find(({ kind, format }) => format === 'csv' && !kind);
+      if (unknown) throw new Error('Choose what the rows become');
+      const { columns, choices } = await propose(files, navigator.language, encoding);
+      signal.throwIfAborted();
+      this.#columns = columns;
+      const [, known] = remembered.read().find(([names]) => names === this.#columnNames) ?? [];
+      this.#choices = { ...choices, ...known, encoding: choices.encoding };
+      await this.#check(signal);
+    });
+  }
+
+  get #columnNames(): string {
+    return this.#columns.map(columnId).toSorted().join('\n');
+  }
+
+  #change(changed: Partial<Choices>): void {
+    this.#choices = { ...this.#choices, ...changed };
+    void this.#take((signal) => this.#check(signal));
+  }
+
+  async #check(signal: AbortSignal): Promise<void> {
+    [this.#checked, this.#work, this.#stored] = [undefined, undefined, undefined];
     // A refused key ends the import: the rest could go to the workspace of another key.
     const key = { serverURL: new URL('./', location.href), apiKeyAuth: sessionStorage.getItem('yardgraph.key') ?? '' };
     const client = new Yardgraph(key);
     const { viewer } = await client.graphql('{ viewer { workspace { id } user { id } } }');
-    // The same files with the same options resume a stopped import.
-    const versions = dropped.map(({ name, size, lastModified }) => [name, size, lastModified]);
-    noted = { name: `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`, isStale: false };
-    const note = localStorage.getItem(noted.name);
+    // The same files with the same choices resume a stopped import.
+    const versions = this.#files.map(({ name, size, lastModified }) => [name, size, lastModified]);
+    const profile = chosenProfile(this.#columns, this.#choices);
+    const { encoding } = this.#choices;
+    const name = `import ${JSON.stringify([viewer, this.#kind?.name, versions, profile, encoding])}`;
+    const text = localStorage.getItem(name);
     const id = crypto.getRandomValues(new Uint32Array(2)).join('-');
-    const run: ImportRun = note ? JSON.parse(note) : await startRun(client, id);
-    const restart = 'drop the file under another name';
-    const message = uniqueMessage(`import of ${names.slice(0, 100)}`, run.id);
-    const yardgraph = new Yardgraph({ ...key, changeMessage: message, importRun: run.id });
-    let done = 0;
-    const onProgress = (rows: number) => {
-      done += rows;
-      draw({ progress: `${formatCount(done)} of ${formatCount(work.scanned.total)} rows` });
-    };
-    const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
+    const run: ImportRun = text ? JSON.parse(text) : await startRun(client, id);
+    const changeMessage = uniqueMessage(`import of ${this.#names.slice(0, 100)}`, run.id);
+    const yardgraph = new Yardgraph({ ...key, changeMessage, importRun: run.id });
+    const files = this.#importFiles();
+    const setting = { yardgraph, files, encoding, partSize: 1_000, signal, onProgress: this.#count };
     const work = await prepare(profile, setting);
-    if (note) {
-      await requireResumable(work, run, restart);
-      say('Going on with the import that was stopped: what it has stored is not stored again.');
-    } else if ((await preview(work, output)).changed === 0) return undefined;
-    return { label: note ? 'Go on' : 'Store them', run: storeAll };
+    signal.throwIfAborted();
+    [this.#work, this.#run, this.#note] = [work, run, { name, text }];
+    if (text) return requireResumable(work, run, restart);
+    const checked = await preview(work);
+    signal.throwIfAborted();
+    this.#checked = checked;
+  }
 
-    async function storeAll(): Promise<Next> {
-      if (noted.isStale || localStorage.getItem(noted.name) !== note)
+  #done = 0;
+  readonly #count = (rows: number): void => {
+    this.#done += rows;
+    this.#progress = `${formatCount(this.#done)} of ${countedRows(this.#work?.scanned.total ?? 0)}`;
+    this.#draw();
+  };
+
+  #store(): Promise<void> {
+    const { name, text, isStale } = this.#note;
+    const [work, run] = [this.#work as Import, this.#run as ImportRun];
+    return this.#take(async (signal) => {
+      if (isStale || localStorage.getItem(name) !== text)
         throw new Error('an import of this file has begun, or ended, in another tab. Try again to go on with it');
-      const save = () => localStorage.setItem(noted.name, JSON.stringify(run));
+      const save = () => localStorage.setItem(name, JSON.stringify(run));
       save();
-      done = 0;
-      const refusedFiles = files.map(({ name }) => {
+      this.#note = { name, text: JSON.stringify(run) };
+      remembered.add(this.#columnNames, this.#choices);
+      this.#done = 0;
+      const refused = work.files.map((file) => {
         const texts: string[] = [];
-        const refusedName = name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&');
-        return { name: refusedName, texts, write: (text: string) => void texts.push(text) };
+        const name = file.name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&');
+        return { name, texts, write: (part: string) => void texts.push(part) };
       });
-      const storing = { run, save, fileKeys: files.map((_, at) => String(at)), restart: note ? restart : undefined };
-      const options = { storing, refusedFiles, isPreviewed: !note };
-      await store({ ...work, signal: stop.signal }, options, output).catch((error: Error) => {
-        const soFar = `Stored or refused so far: ${shown.progress || 'no rows'}`;
+      const storing = {
+        run,
+        save,
+        fileKeys: work.files.map((_, at) => String(at)),
+        restart: text ? restart : undefined,
+      };
+      const said: string[] = [];
+      const output = { say: (line: string) => void said.push(line), table() {} };
+      const options = { storing, refusedFiles: refused, isPreviewed: !text };
+      await store({ ...work, signal }, options, output).catch((error: Error) => {
+        const soFar = `Stored or refused so far: ${this.#progress || 'no rows'}`;
         throw new Error(`${error.message}. ${soFar}. Try again to go on: nothing is stored twice.`);
       });
-      localStorage.removeItem(noted.name);
-      for (const { name, texts } of refusedFiles)
-        if (texts.length > 0)
-          shown.said.push(html`<p><a href=${URL.createObjectURL(new Blob(texts))} download=${name}>${name}</a></p>`);
-      const made = await findMadeChanges(yardgraph, run.id);
-      return made && { label: 'Undo', run: () => undo(made) };
-    }
-
-    async function undo(made: MadeChanges): Promise<Next> {
-      const counts = { reversed: 0, kept: 0 };
-      for await (const part of revertInParts(yardgraph, made, { signal: stop.signal })) {
-        counts.reversed += part.reversed;
-        counts.kept += part.kept + part.failed;
-      }
-      say(`Undone: ${formatCount(counts.reversed)} changes. ${formatCount(counts.kept)} are kept.`);
-      return undefined;
-    }
+      localStorage.removeItem(name);
+      const made = await findMadeChanges(work.yardgraph, run.id);
+      this.#stored = { counts: said[0] ?? '', refused: refused.filter(({ texts }) => texts.length > 0), made };
+    });
   }
 
-  function start(event?: Event): void {
-    event?.preventDefault();
-    // Before its inputs are disabled.
-    const form = new FormData(dialog.querySelector('form') ?? undefined);
-    void take(() => check(form));
+  #undo(made: MadeChanges): Promise<void> {
+    const { yardgraph } = this.#work as Import;
+    return this.#take(async (signal) => {
+      this.#stored = { counts: await revert(yardgraph, made, signal), refused: [] };
+    });
   }
 
-  function draw(changed: Partial<typeof shown>): void {
-    const { said, progress, problem, isBusy, next } = Object.assign(shown, changed);
-    // Only checked options are stored.
-    const forget = () => draw({ next: undefined });
-    const view = html`
-      <h2>Import ${names}</h2>
-      <form @submit=${start} @input=${forget}>
-        <details ?open=${problem !== ''}>
-          <summary>Options</summary>
-          <fieldset class="form card pad" ?disabled=${isBusy}>
-            ${Object.entries(options).map(optionInput)} <p class="full"><button>Check again</button></p>
-          </fieldset>
-        </details>
-      </form>
-      ${said} ${problem ? html`<p role="alert" class="error">${problem}</p>` : nothing}
-      <p role="status">${isBusy ? `Working… ${progress}` : ''}</p>
-      <p class="row">
-        ${next ? button(next.label, () => void take(next.run), next.label === 'Undo' ? '' : 'primary') : nothing}
-        ${problem ? button('Try again', () => start()) : nothing}
-        ${isBusy ? button('Stop', end) : button('Close', () => dialog.close())}
-      </p>`;
-    render(view, dialog);
+  #draw(): void {
+    const close = button('Close', () => this.closest('dialog')?.close());
+    const isShown = this.#columns.length > 0 && !this.#stored;
+    const change = (changed: Partial<Choices>) => this.#change(changed);
+    const shown = { columns: this.#columns, choices: this.#choices, change };
+    render(
+      html`<header class="row"><h2>Import ${this.#names} <small>${this.#size()}</small></h2></header>
+        ${this.#files.length === 1 && !this.#stored ? this.#kindMenu() : nothing}
+        <fieldset ?disabled=${this.#isBusy && this.#work !== undefined}>
+          ${isShown ? columnTable(shown) : nothing}
+          ${isShown ? settings(shown, (encoding) => void this.#propose(encoding)) : nothing}
+        </fieldset>
+        ${this.#problem ? html`<p role="alert" class="error">${this.#problem}</p>` : nothing}
+        ${this.#checked && !this.#stored ? this.#doubts(this.#checked) : nothing} ${this.#result()}
+        <p class="save row"><span role="status">${this.#isBusy ? `Working… ${this.#progress}` : this.#sum()}</span>
+          <span class="end"></span> ${this.#isBusy ? button('Stop', () => this.#end()) : close} ${this.#next()}</p>`,
+      this,
+    );
   }
 
-  const closed = new AbortController();
-  const compare = ({ key }: StorageEvent) => {
-    noted.isStale ||= key === noted.name;
-  };
-  addEventListener('storage', compare, { signal: closed.signal });
-  dialog.addEventListener('cancel', (event) => shown.isBusy && event.preventDefault());
-  dialog.addEventListener('close', () => {
-    closed.abort();
-    end();
-    dialog.remove();
-  });
-  document.body.append(dialog);
-  draw({});
-  dialog.showModal();
-  start();
+  #size(): string {
+    const total = this.#work?.scanned.total;
+    return total === undefined ? '' : `${countedRows(total)}, ${this.#columns.length} columns`;
+  }
+
+  #sum(): string {
+    const { CREATED = 0, UPDATED = 0, UNCHANGED = 0, REJECTED = 0 } = this.#checked?.totals.rows ?? {};
+    if (this.#stored || !this.#work) return '';
+    if (!this.#checked) return 'This import was stopped: what it has stored is not stored again.';
+    const parts = { new: CREATED, changed: UPDATED, unchanged: UNCHANGED, refused: REJECTED };
+    return Object.entries(parts)
+      .filter(([name, count]) => count > 0 || name === 'new')
+      .map(([name, count]) => `${formatCount(count)} ${name}`)
+      .join(', ');
+  }
+
+  #next(): unknown {
+    if (this.#isBusy) return nothing;
+    if (this.#problem) return button('Try again', () => void (this.#work ? this.#change({}) : this.#propose()));
+    const made = this.#stored?.made;
+    if (made) return button('Undo', () => void this.#undo(made));
+    if (this.#stored || !this.#work || this.#checked?.changed === 0) return nothing;
+    const label = this.#checked ? `Import ${countedRows(this.#checked.changed)}` : 'Go on';
+    return button(label, () => void this.#store(), 'primary');
+  }
+
+  #kindMenu() {
+    const choose = ({ target }: Event) => {
+      this.#kind = kindNamed((target as HTMLSelectElement).value);
+      this.#isKindChosen = true;
+      void this.#propose();
+    };
+    const current = this.#columns[0]?.kind ?? this.#kind;
+    const option = (name: string) =>
+      html`<option value=${name} ?selected=${name === current?.name}>${title(kindOf(name).list)}</option>`;
+    return html`<label class="row">The rows become
+      <select @change=${choose}>${current ? nothing : html`<option>…</option>`}${[...kindNames, 'Label'].map(option)}</select></label>`;
+  }
+
+  #doubts(checked: Preview) {
+    const values = [...checked.refusals.values.values()].toSorted((a, b) => b.count - a.count);
+    const notes: string[] = [];
+    describeNotes(this.#work as Import, checked, (text) => notes.push(inTitles(text)));
+    const row = ({ message, line, text, count, ...remedy }: RefusedValue) => html`<tr>
+      <th scope="row">${count === 1 ? `Line ${line}` : `${countedRows(count)} from line ${line}`}${text ? `: ${text}` : ''}</th>
+      <td class="whole">${inTitles(message)}</td><td>${this.#remedy(text, remedy, values)}</td></tr>`;
+    const table = html`<div class="card scroll" tabindex="0" role="region" aria-label="Not clear"><table>
+      <thead><tr>${['In the file', 'Problem', 'Remedy'].map((head) => headOf(head))}</tr></thead>
+      <tbody>${values.slice(0, 20).map(row)}</tbody></table></div>`;
+    return html`${
+      values.length > 0
+        ? html`<header class="row"><h3>Not clear</h3> <small>${countedRows(checked.totals.rows.REJECTED)}</small></header> ${table}
+          ${values.length > 20 ? html`<p><small>and ${formatCount(values.length - 20)} other problems</small></p>` : nothing}`
+        : nothing
+    } <p>${notes.map((note) => html`<small>${note}</small><br>`)}</p>`;
+  }
+
+  #remedy(
+    text: string | undefined,
+    { alike, creatable }: Pick<RefusedValue, 'alike' | 'creatable'>,
+    values: readonly RefusedValue[],
+  ): unknown {
+    const { names, createMissing } = this.#choices;
+    if (text !== undefined && alike !== undefined)
+      return button(`Use ${quote(alike)}`, () => this.#change({ names: { ...names, [text]: alike } }));
+    if (!creatable) return 'Refused';
+    const { length } = values.filter((value) => value.creatable === creatable);
+    const label = length === 1 ? 'Create it' : `Create all ${formatCount(length)} ${creatable.pluralLabel}`;
+    return button(label, () => this.#change({ createMissing: [...createMissing, listField(creatable)] }));
+  }
+
+  #result(): unknown {
+    const { counts, refused = [] } = this.#stored ?? {};
+    const download = ({ name, texts }: (typeof refused)[number]) => html`<p>Not stored, with the reasons:
+      <a class="link" href=${URL.createObjectURL(new Blob([...texts]))} download=${name}>${name}</a>. Correct the rows, and drop that file.</p>`;
+    return counts === undefined ? nothing : html`<p><b>${counts}</b></p> ${refused.map(download)}`;
+  }
 }
+async function revert(yardgraph: Yardgraph, made: MadeChanges, signal: AbortSignal): Promise<string> {
+  const counts = { reversed: 0, kept: 0 };
+  for await (const { reversed, kept, failed } of revertInParts(yardgraph, made, { signal })) {
+    counts.reversed += reversed;
+    counts.kept += kept + failed;
+  }
+  const kept = counts.kept > 0 ? ` ${formatCount(counts.kept)} are kept.` : '';
+  return `${formatCount(counts.reversed)} changes undone.${kept}`;
+}
+
+/** Undoes an import of the list. Returns what to say of it. */
+export async function undoImport({ after, upTo, message }: Data): Promise<string> {
+  const made = { first: Number(after) + 1, last: Number(upTo), message: message ?? undefined };
+  const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), changeMessage: 'Undo' });
+  return revert(yardgraph, made, new AbortController().signal);
+}
+
+customElements.define('import-dialog', ImportDialog);
+
+/** Opens a dialog that previews the files. Closing it stops the import after this part. */
+export const openImport = (kind: string | undefined, files: readonly File[]): void =>
+  new ImportDialog().open(kind, files);

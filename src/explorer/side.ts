@@ -7,11 +7,11 @@ import type { Data } from './service.ts';
 
 export const countsQuery = kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')).join('\n  ');
 
-export function sideBar({ kind, search }: View, counts: Data, viewer: string) {
+export function sideBar({ kind, search, view }: View, counts: Data, viewer: string) {
   const link = (to: string | undefined, text: string) => {
     const count: number | undefined = counts[kindOf(to).list]?.totalCount;
     // The name of a link does not change with every record.
-    return html`<a href=${addressOf(homeOf(to))} aria-current=${kind === to && (kind || !search) ? 'page' : nothing}>${text}
+    return html`<a href=${addressOf(homeOf(to))} aria-current=${kind === to && (kind || !(search || view)) ? 'page' : nothing}>${text}
       <small aria-hidden="true">${to && count?.toLocaleString()}</small></a>`;
   };
   const { graphiql } = document.body.dataset;
@@ -20,6 +20,7 @@ export function sideBar({ kind, search }: View, counts: Data, viewer: string) {
     ${link(undefined, 'Overview')}
     <h2>Records</h2>
     ${kindNames.map((name) => link(name, title(kindOf(name).list)))}
+    <a href=${addressOf({ view: 'imports' })} aria-current=${view === 'imports' ? 'page' : nothing}>Imports</a>
     <h2>For developers</h2>
     ${graphiql === 'on' ? html`<a href="graphql">GraphiQL</a>` : nothing}
     <a href="reference">REST reference</a>

@@ -71,7 +71,7 @@ function emptyPage({ kind = '', search, filters }: View, mayWrite: boolean) {
   return notice(`No ${list} are stored yet`, mayWrite ? button('Import a file', () => chooseFiles(kind)) : nothing);
 }
 
-export async function importFiles(kind: string, list: Iterable<File>): Promise<void> {
+export async function importFiles(kind: string | undefined, list: Iterable<File>): Promise<void> {
   // The list is empty once the event is over.
   const files = [...list];
   const { openImport } = await import('./import.js');

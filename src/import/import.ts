@@ -83,8 +83,18 @@ export interface Output {
   table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void;
 }
 
-/** Clean if all rows would be stored, and no more records deleted than allowed. */
-export async function preview(work: Import, { say, table }: Output) {
+export interface Preview {
+  readonly totals: Totals;
+  readonly tally: Tally;
+  readonly refusals: Refusals;
+  /** The number of records to create or update. */
+  readonly changed: number;
+  /** Records that would be deleted, and why they would not. */
+  readonly missing: ReadonlyMap<RecordKind, readonly string[]>;
+  readonly problem: string | undefined;
+}
+
+export async function preview(work: Import): Promise<Preview> {
   const tally = new Tally();
   const refusals = new Refusals();
   const totals = await sendRows(work, {
@@ -97,24 +107,35 @@ export async function preview(work: Import, { say, table }: Output) {
       }
     },
   });
-  const { CREATED: created, UPDATED: updated, UNCHANGED: unchanged, REJECTED: refused } = totals.rows;
+  const missing = await findMissingRecords(work, totals);
+  const problem = deletionProblem(work, missing);
+  return { totals, tally, refusals, changed: totals.rows.CREATED + totals.rows.UPDATED, missing, problem };
+}
+
+/** True if all rows would be stored, and no more records deleted than allowed. */
+export const isClean = ({ totals, problem }: Preview): boolean => totals.rows.REJECTED === 0 && !problem;
+
+export function describePreview(work: Import, checked: Preview, { say, table }: Output): void {
+  const { CREATED: created, UPDATED: updated, UNCHANGED: unchanged, REJECTED: refused } = checked.totals.rows;
   say(
     `${countedRows(work.scanned.total)}: ${formatCount(created)} to create, ${formatCount(updated)} to update, ${formatCount(unchanged)} unchanged, ${formatCount(refused)} refused`,
   );
-  const { head, rows } = tally.table();
+  const { head, rows } = checked.tally.table();
   if (rows.length > 0) table(head, rows);
-  for (const text of refusals.lines()) say(text);
+  for (const text of checked.refusals.lines()) say(text);
+  describeNotes(work, checked, say);
+}
+
+/** Says what is not refused, and yet to be known before the rows are stored. */
+export function describeNotes(work: Import, { totals, missing, problem }: Preview, say: Output['say']): void {
   sayUnchecked(totals, say);
   sayWarnings(work, say);
   sayCreatedNames('To create for links to them', totals, say);
-  const missing = await findMissingRecords(work, totals);
   for (const [kind, ids] of missing) {
     say(`To delete, because they are not in the files: ${pluralize(ids.length, kind)}`);
   }
-  const tooMany = deletionProblem(work, missing);
-  if (missing.size > 0 && refused > 0) say('No record is deleted, because not all rows would be stored.');
-  else if (tooMany) say(tooMany);
-  return { changed: created + updated, isClean: refused === 0 && !tooMany };
+  if (missing.size > 0 && totals.rows.REJECTED > 0) say('No record is deleted, because not all rows would be stored.');
+  else if (problem) say(problem);
 }
 
 function sayUnchecked({ unchecked: { count: rows, first } }: Totals, say: Output['say']): void {
@@ -137,7 +158,7 @@ function sayWarnings({ warnings }: Import, say: Output['say']): void {
   }
 }
 
-function deletionProblem({ deleteMissing = 0 }: Import, missing: ReadonlyMap<RecordKind, readonly string[]>) {
+function deletionProblem({ deleteMissing = 0 }: Import, missing: Preview['missing']): string | undefined {
   const number = [...missing.values()].flat().length;
   if (number <= deleteMissing) return undefined;
   return `Nothing is deleted: ${formatCount(number)} records are not in the files, and --delete-missing allows ${formatCount(deleteMissing)}.`;

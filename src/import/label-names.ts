@@ -1,18 +1,23 @@
 /** Names of labels in columns of their IDs: `In use` is stored as `status-7`. */
 import type { Yardgraph } from '../../client/index.ts';
 import { quote } from '../model/issues.ts';
+import { linkField } from '../model/labels.ts';
 import { sortKey } from '../model/sort-key.ts';
 import { label, labelKey, labelledFields } from '../records/index.ts';
 import { describeDifference } from './alike.ts';
+import type { WarnOf } from './reading.ts';
 import { readNodes, slices } from './requests.ts';
 import { detached, type FileRow, type RowIssue } from './row.ts';
+import type { Warn } from './warnings.ts';
 
 interface NamedLabel {
   readonly key: string;
   readonly name: string;
 }
 
-type Meaning = { readonly id: string } | Pick<RowIssue, 'message' | 'alike'>;
+type Meaning = { readonly id: string; readonly isUnknown?: boolean } | Pick<RowIssue, 'message' | 'alike'>;
+
+const unknownMessage = 'no label has this name or ID, so it is stored as an ID of another system';
 
 const keyStart = (type: string): string => labelKey(type, '');
 
@@ -33,23 +38,25 @@ export class LabelNames {
   }
 
   /** Returns the rows with IDs, or with issues. A text that is neither stays: an ID of another system. */
-  async resolve(rows: readonly FileRow[]): Promise<readonly FileRow[]> {
+  async resolve(rows: readonly FileRow[], warnOf: WarnOf): Promise<readonly FileRow[]> {
     const textsByType = new Map<string, Set<string>>();
     for (const { type, text } of rows.flatMap(labelTexts)) {
       if (this.#meanings.has(labelKey(type, text))) continue;
       textsByType.set(type, (textsByType.get(type) ?? new Set()).add(text));
     }
     for (const [type, texts] of textsByType) if (await this.#isLabelled(type)) await this.#find(type, [...texts]);
-    return rows.map((row) => this.#resolveRow(row));
+    return rows.map((row) => this.#resolveRow(row, warnOf(row.file)));
   }
 
-  #resolveRow(row: FileRow): FileRow {
+  #resolveRow(row: FileRow, warn: Warn | undefined): FileRow {
     const fields: Record<string, unknown> = {};
     const issues: RowIssue[] = [];
     for (const { field, type, text } of labelTexts(row)) {
       const meaning = this.#meanings.get(labelKey(type, text));
       if (meaning && 'id' in meaning) fields[field] = meaning.id;
       else if (meaning) issues.push({ path: [field], ...meaning });
+      if (meaning && 'isUnknown' in meaning)
+        warn?.({ line: row.source.line, column: linkField(field), message: unknownMessage, detail: quote(text) });
     }
     if (issues.length === 0 && Object.keys(fields).length === 0) return row;
     return { ...row, fields: { ...row.fields, ...fields }, issues: [...row.issues, ...issues] };
@@ -96,7 +103,7 @@ function meaningOf(text: string, alike: readonly NamedLabel[], start: number): M
   const [first, ...others] = alike.some(({ name }) => name === text)
     ? alike.filter(({ name }) => name === text)
     : alike;
-  if (!first) return { id: text };
+  if (!first) return { id: text, isUnknown: true };
   if (others.length > 0) {
     const ids = [first, ...others].slice(0, 3).map(({ key }) => quote(key.slice(start)));
     return {

@@ -77,8 +77,20 @@ function issueColumn(kind: RecordKind, [first, second]: RowIssue['path']): strin
 const maxListed = 10;
 const maxReasons = 1_000;
 
+/** Rows refused for the same value, and what helps: the name that is meant, or a record to create. */
+export interface RefusedValue {
+  readonly message: string;
+  /** The line of the first row. */
+  readonly line: number;
+  readonly text: string | undefined;
+  readonly alike: string | undefined;
+  readonly creatable: RecordKind | undefined;
+  count: number;
+}
+
 /** The first refused rows, or if there are more, the number of rows for each reason. */
 export class Refusals {
+  readonly values = new Map<string, RefusedValue>();
   private count = 0;
   private readonly first: string[] = [];
   private readonly reasons = new Map<string, { readonly text: string; readonly first: string; count: number }>();
@@ -97,7 +109,20 @@ export class Refusals {
       const known = this.reasons.get(key);
       if (known) known.count += 1;
       else if (this.reasons.size < maxReasons) this.reasons.set(key, { text, first: place, count: 1 });
+      this.addValue(row, issue);
     }
+  }
+
+  private addValue({ source, links, fields }: RecordRow, issue: RowIssue): void {
+    const message = formatIssue(issue);
+    const known = this.values.get(message);
+    if (known) known.count += 1;
+    if (known || this.values.size === maxReasons) return;
+    const { code, path, alike } = issue;
+    const link = links.find(({ name, value }) => name === path[0] && value !== null);
+    const text = link?.value ?? (alike === undefined ? undefined : String(fields[String(path[0])]));
+    const creatable = code === 'no-record' && path[1] === 'name' && alike === undefined ? link?.target : undefined;
+    this.values.set(message, { message, line: source.line, text, alike, creatable, count: 1 });
   }
 
   lines(): readonly string[] {

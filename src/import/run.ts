@@ -108,7 +108,10 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
   const warnOf = (file: ImportFile) => (pass.warns ? work.warnings.get(file)?.warn : undefined);
   for await (const part of readParts(work, warnOf)) {
     work.signal.throwIfAborted();
-    const rows = await labels.resolve(part.map((row) => pass.index.add(row)));
+    const rows = await labels.resolve(
+      part.map((row) => pass.index.add(row)),
+      warnOf,
+    );
     pass.index.paths = await findPathTargets(work, pass, rows);
     const outcomes = await sendInHalves(
       rows,

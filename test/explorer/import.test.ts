@@ -44,28 +44,22 @@ describeInChromium('a file in the explorer', () => {
   };
 
   test('is previewed, stored but for its refused rows, and undone', async () => {
-    await open.create('/locations', { name: 'North yard' });
     const { page, visit } = await visitTable();
     expect(visit.requests.filter((url) => url.includes('import'))).toEqual([]);
     await drop(page, 'assets.csv', new TextEncoder().encode(table));
 
-    // As the command does it: what needs an option is refused, and says which.
-    await page.getByText('0 to create, 0 to update, 0 unchanged, 3 refused').waitFor();
-    await page.locator('dialog.import > p', { hasText: 'its order with “Dates are written as”' }).first().waitFor();
-    await page.getByText('Options').click();
-    await page.getByLabel('Dates are written as').fill('31.12.2026');
-    await page.getByLabel('Find links by').fill('currentLocation=name');
-    await page.getByLabel('Create what links name').fill('locations');
-    // What was checked is what is stored.
-    expect(await page.getByRole('button', { name: 'Store them' }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Check again' }).click();
-    await page.getByText('3 rows: 2 to create, 0 to update, 0 unchanged, 1 refused').waitFor();
-    await page.getByText('To create for links to them: 1 location').waitFor();
+    // The headings, dates and numbers are understood; somebody says what the file does not.
+    await page.getByText('0 new, 3 refused').waitFor();
+    expect(await page.getByLabel('Field for Current location').inputValue()).toBe('currentLocation');
+    await page.getByText('Current location: there is no location with the name "South yard"').waitFor();
+    await page.getByRole('button', { name: 'Create all 2 locations' }).first().click();
+    await page.getByText('2 new, 1 refused').waitFor();
+    await page.getByRole('row', { name: 'Line 4' }).getByText('received "45.02.2026"').waitFor();
     expect(await assets()).toEqual([]);
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-import');
 
-    await page.getByRole('button', { name: 'Store them' }).click();
+    await page.getByRole('button', { name: 'Import 2 rows' }).click();
     await page.getByText('2 created, 0 updated, 0 unchanged, 1 refused').waitFor();
     expect(await assets()).toEqual([
       { name: 'Crane', uid: 'A-1', acquiredAt: '2025-12-31T00:00:00.000Z', currentLocation: { name: 'North yard' } },
@@ -83,16 +77,32 @@ describeInChromium('a file in the explorer', () => {
     );
     expect(refused.trim().split('\n')).toHaveLength(2);
 
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText(/^Undone: \d changes\. 0 are kept\.$/).waitFor();
-    expect(await assets()).toEqual([]);
     await page.getByRole('button', { name: 'Close' }).click();
     await page.locator('dialog.import').waitFor({ state: 'detached' });
+
+    // The corrected rows come back with the choices of their import, on whatever page they are dropped.
+    await page.getByRole('link', { name: 'Imports' }).click();
+    await drop(
+      page,
+      'assets.refused.csv',
+      new TextEncoder().encode(refused.replace('45.02', '03.02').replace('UID', 'UID')),
+    );
+    await page.getByText('1 new', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Import 1 row' }).click();
+    await page.getByText('1 created').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    expect((await assets()).at(-1)).toMatchObject({ name: 'Truck', acquiredAt: '2026-02-03T00:00:00.000Z' });
+
+    // Any import can be undone later.
+    await page.reload();
+    await page.getByRole('row', { name: 'assets.csv' }).getByRole('button', { name: 'Undo' }).click();
+    await page.getByText(/changes undone/).waitFor();
+    expect(await assets()).toMatchObject([{ name: 'Truck' }]);
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
   test('that was stopped says how far it came, and goes on where it is dropped again, not in another tab: nothing is stored twice', async () => {
-    const rows = Array.from({ length: 1_001 }, (_, n) => `{"name":"Crane ${n}","uid":"C-${n}"}\n`);
+    const rows = Array.from({ length: 1_001 }, (_, n) => `{"name":"Crane ${n}"}\n`);
     const file = gzipSync(rows.join(''));
     const { page } = await visitTable();
     const other = await page.context().newPage();
@@ -105,7 +115,7 @@ describeInChromium('a file in the explorer', () => {
     for (const tab of [page, other]) {
       await tab.getByText('live', { exact: true }).waitFor();
       await drop(tab, 'assets.ndjson.gz', file);
-      await tab.getByRole('button', { name: 'Store them' }).waitFor();
+      await tab.getByRole('button', { name: 'Import 1,001 rows' }).waitFor();
     }
     let release = () => {};
     const held = new Promise<void>((resolve) => {
@@ -117,9 +127,9 @@ describeInChromium('a file in the explorer', () => {
       await route.continue();
     });
     const sent = page.waitForRequest(isStored);
-    await press(page, 'Store them');
+    await press(page, 'Import 1,001 rows');
     await sent;
-    await press(other, 'Store them');
+    await press(other, 'Import 1,001 rows');
     await other.getByRole('alert').getByText('in another tab').waitFor();
     await press(other, 'Close');
     await press(page, 'Stop');
@@ -130,7 +140,7 @@ describeInChromium('a file in the explorer', () => {
     await page.reload();
     await page.getByText('live', { exact: true }).waitFor();
     await drop(page, 'assets.ndjson.gz', file);
-    await page.getByText('Going on with the import that was stopped').waitFor();
+    await page.getByText('This import was stopped').waitFor();
     await drop(other, 'assets.ndjson.gz', file);
     await other.getByRole('button', { name: 'Go on' }).waitFor();
     await press(page, 'Go on');
@@ -148,17 +158,17 @@ describeInChromium('a file in the explorer', () => {
     await enterKey(page, key);
     await page.getByText('live', { exact: true }).waitFor();
     await drop(page, 'assets.csv', new TextEncoder().encode('name\nCrane\n'));
-    await page.getByRole('button', { name: 'Store them' }).waitFor();
+    await page.getByRole('button', { name: 'Import 1 row' }).waitFor();
     await page.evaluate(`sessionStorage.setItem('yardgraph.key', '${other}')`);
     await page.route('**/graphql', (route) =>
       route.request().headers().authorization === `Bearer ${key}`
         ? route.fulfill({ status: 401, json: { errors: [{ message: 'the API key is not valid' }] } })
         : route.continue(),
     );
-    await page.getByRole('button', { name: 'Store them' }).click();
+    await page.getByRole('button', { name: 'Import 1 row' }).click();
     await page.getByRole('alert').getByText('Stored or refused so far: no rows').waitFor();
     expect(await page.locator('#key-dialog').isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('1 row: 1 to create').waitFor();
+    await page.getByText('1 new', { exact: true }).waitFor();
   });
 });

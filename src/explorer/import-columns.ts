@@ -1,0 +1,141 @@
+/** The columns of files to import: what each becomes, and how it is read. */
+import { html, nothing } from 'lit-html';
+import { columnKey } from '../import/columns.ts';
+import { type Choices, columnId, type ProposedColumn, targetColumn } from '../import/proposal.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import { inOrder, kindOf, linkOf, title } from './kinds.ts';
+import { headOf } from './values.ts';
+
+interface Shown {
+  readonly columns: readonly ProposedColumn[];
+  readonly choices: Choices;
+  change(changed: Partial<Choices>): void;
+}
+
+/** By the options of the command, which its messages name. */
+export const optionTitles: Readonly<Record<string, string>> = {
+  dates: 'Dates are written as',
+  encoding: 'Encoding',
+  'time-zone': 'Time zone',
+  'decimal-comma': 'Numbers are written as',
+  'upsert-by': 'Stored records are found by',
+};
+
+const isSame = (kind: RecordKind, a: string, b: string): boolean => {
+  const [one, other] = [targetColumn(kind, a), targetColumn(kind, b)];
+  return one !== undefined && other !== undefined && columnKey(one) === columnKey(other);
+};
+
+function targetTitle(kind: RecordKind, target: string): string {
+  const [field = '', ...system] = target.split('.');
+  if (field === 'id') return `ID of a stored ${kind.label}`;
+  if (field === 'externalIds') return `ID in another system: ${system.join('.')}`;
+  return [title(linkOf(field)), ...system].join(', ');
+}
+
+export function columnTable(shown: Shown) {
+  const { columns } = shown;
+  const isSeveral = new Set(columns.map(({ kind }) => kind)).size > 1;
+  const row = (column: ProposedColumn) => {
+    const values = column.samples.join(' · ');
+    return html`<tr>
+      <th scope="row" title=${column.name}>${column.name} ${isSeveral ? html`<small>${column.kind.pluralLabel}</small>` : nothing}</th>
+      <td title=${values}>${values}</td>
+      <td>${targetMenu(shown, column)}</td>
+      <td class="more">${readAs(shown.choices, column)}</td>
+    </tr>`;
+  };
+  const heads = ['In the file', 'First values', 'Becomes'].map((head) => headOf(head));
+  return html`<div class="card scroll" tabindex="0" role="region" aria-label="Columns"><table>
+    <thead><tr>${heads}${headOf('Read as', 'more')}</tr></thead>
+    <tbody>${columns.map(row)}</tbody>
+  </table></div>`;
+}
+
+function targetMenu({ columns, choices: { targets }, change }: Shown, column: ProposedColumn) {
+  const { kind, name } = column;
+  const current = targets[columnId(column)] ?? '';
+  const fields = inOrder(kind.name, Object.keys(kindOf(kind.name).inputs)).filter((field) => field !== 'externalIds');
+  const others = [...(kind.name === 'Label' ? ['type'] : []), 'id', kind.fields.externalIds && `externalIds.${name}`];
+  const known = [...fields.map(linkOf), ...others].filter((target) => target !== undefined);
+  const isListed = known.some((target) => isSame(kind, target, current));
+  const choose = ({ target: { value } }: Event & { readonly target: HTMLSelectElement }) => {
+    // A field has one column.
+    const freed = columns.filter((other) => other.kind === kind && isSame(kind, targets[columnId(other)] ?? '', value));
+    const cleared = Object.fromEntries(freed.map((other) => [columnId(other), null]));
+    change({ targets: { ...targets, ...cleared, [columnId(column)]: value || null } });
+  };
+  const option = (target: string) =>
+    html`<option value=${target} ?selected=${isSame(kind, target, current)}>${targetTitle(kind, target)}</option>`;
+  return html`<select aria-label=${`Field for ${name}`} @change=${choose}>
+    ${[...known, ...(isListed || current === '' ? [] : [current])].map(option)}
+    <option value="" ?selected=${current === ''}>Leave out</option>
+  </select>`;
+}
+
+function readAs(
+  { targets, upsertBy = [], years, dates = '2026-12-31', decimalComma }: Choices,
+  column: ProposedColumn,
+) {
+  const { kind, samples } = column;
+  const target = targets[columnId(column)];
+  const found = target ? targetColumn(kind, target) : undefined;
+  if (!found || found.is === 'skipped' || found.is === 'unnamed') return '–';
+  if (upsertBy.includes(`${kind.plural}=${columnKey(found)}`)) return `Finds stored ${kind.pluralLabel}`;
+  if (found.is === 'link') return `Names or IDs of ${found.target.pluralLabel}`;
+  if (found.is === 'id') return 'ID of the row, for links to it';
+  if (found.is !== 'field') return 'Text';
+  const isYears = years && samples.every((text) => /^\d{4}$/.test(text));
+  const forms: Readonly<Record<string, string>> = {
+    dateTime: isYears ? 'The first day of the year' : `Dates such as ${dates}`,
+    number: `Numbers such as ${decimalComma ? '53,08' : '53.08'}`,
+    boolean: 'Yes or no',
+    foreignReference: 'Names of labels, or IDs',
+  };
+  return forms[found.field.type] ?? 'Text';
+}
+
+const encodings = { '': 'UTF-8', 'windows-1252': 'Windows-1252', 'utf-16le': 'UTF-16' };
+const dateForms = ['31.12.2026', '31.12.26', '12/31/2026', '12/31/26', '31/12/2026', '31-12-2026'];
+
+/** `decode` reads the files anew, in another encoding. */
+export function settings({ columns, choices, change }: Shown, decode: (encoding: string) => void) {
+  const { dates = '', decimalComma, encoding = '', timeZone, upsertBy = [] } = choices;
+  const menu = (
+    name: string,
+    value: string,
+    texts: Readonly<Record<string, string>>,
+    choose: (value: string) => void,
+  ) => {
+    const option = ([key, text]: [string, string]) =>
+      html`<option value=${key} ?selected=${key === value}>${text}</option>`;
+    const listen = ({ target }: Event) => choose((target as HTMLSelectElement).value);
+    return html`<label class="field">${optionTitles[name]}
+      <select @change=${listen}>${Object.entries(texts).map(option)}</select></label>`;
+  };
+  const forms = Object.fromEntries([...new Set([dates, ...dateForms])].map((form) => [form, form || '2026-12-31']));
+  const setZone = ({ target }: Event) => change({ timeZone: (target as HTMLInputElement).value });
+  const keys = keysOf(columns, choices);
+  const isOfOneKind = new Set(columns.map(({ kind }) => kind)).size === 1;
+  return html`<details><summary>How the values are read</summary>
+    <div class="form pad">
+      ${menu('dates', dates, { '': '2026-12-31', ...forms }, (value) => change({ dates: value || undefined }))}
+      ${menu('decimal-comma', String(decimalComma), { false: '53.08', true: '53,08' }, (value) => change({ decimalComma: value === 'true' }))}
+      <label class="field">${optionTitles['time-zone']} <input value=${timeZone} @change=${setZone}></label>
+      ${menu('encoding', encoding, encodings, (value) => decode(value || 'utf-8'))}
+      ${isOfOneKind ? menu('upsert-by', upsertBy[0] ?? '', keys, (value) => change({ upsertBy: value ? [value] : [] })) : nothing}
+    </div></details>`;
+}
+
+/** The columns by which stored records can be found. */
+function keysOf(columns: readonly ProposedColumn[], { targets }: Choices): Readonly<Record<string, string>> {
+  const found = columns.flatMap((column) => {
+    const { kind } = column;
+    const target = targets[columnId(column)];
+    const key = target ? targetColumn(kind, target) : undefined;
+    const isMatchable = key?.is === 'field' && key.field.type === 'text' && key.field.matchable;
+    const isKey = key?.is === 'id' || key?.is === 'externalId' || isMatchable;
+    return key && target && isKey ? [[`${kind.plural}=${columnKey(key)}`, targetTitle(kind, target)] as const] : [];
+  });
+  return { '': 'Nothing: all rows are new', ...Object.fromEntries(found) };
+}

@@ -1,0 +1,224 @@
+/** Proposes what the columns of an office's file mean, and how their values are written. Somebody confirms it. */
+import type { RecordKind } from '../model/record-kind.ts';
+import { kindOfId } from '../records/index.ts';
+import { type Column, type ColumnOptions, columnKey, createColumnFinder, reasonColumn } from './columns.ts';
+import type { ImportFile } from './file.ts';
+import headings from './headings.json';
+import { type Profile, profileNames, profileOf, rowOptions } from './profiles.ts';
+import { readRows } from './read.ts';
+import { cellText, type SourceRow } from './row.ts';
+
+export interface ProposedColumn {
+  readonly kind: RecordKind;
+  readonly name: string;
+  readonly samples: readonly string[];
+}
+
+/** How the files are read: as proposed, and as somebody changes it. */
+export interface Choices extends Pick<Profile, 'dates' | 'years' | 'decimalComma' | 'excel' | 'timeZone' | 'upsertBy'> {
+  readonly encoding: string | undefined;
+  /** By `columnId`, the field, as `--map` takes it. Null leaves the column out. */
+  readonly targets: Readonly<Record<string, string | null>>;
+  readonly createMissing: readonly string[];
+  readonly names: Readonly<Record<string, string>>;
+}
+
+export const columnId = ({ kind, name }: ProposedColumn): string => `${kind.plural} ${name}`;
+
+export function chosenProfile(columns: readonly ProposedColumn[], { encoding, targets, ...choices }: Choices): Profile {
+  const kinds = [...new Set(columns.map(({ kind }) => kind))].map((kind) => {
+    const ofKind = columns.filter((column) => column.kind === kind);
+    return [
+      kind.plural,
+      { map: Object.fromEntries(ofKind.map((column) => [column.name, targets[columnId(column)] ?? null])) },
+    ];
+  });
+  return { ...choices, createMissing: [...choices.createMissing], kinds: Object.fromEntries(kinds) };
+}
+
+/** With the texts of its first rows, and the field that it probably means. */
+interface ReadColumn extends ProposedColumn {
+  readonly texts: readonly string[];
+  readonly target: string | undefined;
+}
+
+const maxRows = 500;
+
+/** Reads the beginnings of the files. Throws a StartError for one that is no table. `language` decides 03/04/2026. */
+export async function propose(
+  files: readonly ImportFile[],
+  language: string,
+  encoding?: string,
+): Promise<{ readonly columns: readonly ProposedColumn[]; readonly choices: Choices }> {
+  const read = encoding ?? (await detectEncoding(files));
+  const columns: ReadColumn[] = [];
+  for (const file of files) {
+    const tables = new Map<RecordKind, Map<string, string[]>>();
+    for (const { kind = file.kind, names, cells } of await firstRows(file, read)) {
+      if (!kind) continue;
+      const table = tables.get(kind) ?? new Map<string, string[]>();
+      tables.set(kind, table);
+      for (const [at, name] of names.entries()) {
+        const text = cellText(cells[at])?.trim();
+        table.set(name, [...(table.get(name) ?? []), ...(text ? [text] : [])]);
+      }
+    }
+    for (const [kind, table] of tables) {
+      const targets = proposeTargets(kind, [...table.keys()]);
+      for (const [name, texts] of table) {
+        if (name === reasonColumn || columns.some((other) => other.kind === kind && other.name === name)) continue;
+        const samples = [...new Set(texts)].slice(0, 3);
+        columns.push({ kind, name, samples, texts, target: targets.get(name) });
+      }
+    }
+  }
+  const textsOf = (type: string) => columns.flatMap((column) => (typeOf(column) === type ? column.texts : []));
+  const [times, numbers] = [textsOf('dateTime'), textsOf('number')];
+  const choices = {
+    encoding: read,
+    targets: Object.fromEntries(columns.map((column) => [columnId(column), column.target ?? null])),
+    dates: proposeDates(times, language),
+    years: times.some((text) => /^\d{4}$/.test(text)),
+    decimalComma: numbers.some((text) => /^[+-]?[\d.]*\d,\d+$/.test(text)),
+    excel: columns.some(({ texts }) => texts.some((text) => /^'+[=+\-@]/.test(text))),
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    upsertBy: proposeKeys(columns),
+    createMissing: [],
+    names: {},
+  };
+  return { columns, choices };
+}
+
+async function firstRows(file: ImportFile, encoding: string | undefined): Promise<readonly SourceRow[]> {
+  const isKnown = (name: string) => name !== '' && (!file.kind || isHeading(file.kind, name));
+  const rows: SourceRow[] = [];
+  for await (const row of readRows(file, { encoding, isKnown, warn: () => {} })) {
+    if (rows.push(row) === maxRows) break;
+  }
+  return rows;
+}
+
+/** UTF-8 or, as German Excel saves it, Windows-1252. Byte order marks are read elsewhere. */
+async function detectEncoding(files: readonly ImportFile[]): Promise<string | undefined> {
+  for (const file of files) {
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    let isFirst = true;
+    try {
+      for await (const bytes of file.bytes()) {
+        if (isFirst && bytes[0] !== 0 && bytes[1] === 0 && bytes[3] === 0) return 'utf-16le';
+        if (isFirst && [0xff, 0xfe].includes(bytes[0] ?? 0)) break;
+        isFirst = false;
+        decoder.decode(bytes, { stream: true });
+      }
+      if (!isFirst) decoder.decode();
+    } catch (error) {
+      if (error instanceof TypeError) return 'windows-1252';
+      throw error;
+    }
+  }
+  return undefined;
+}
+
+const plainOptions: ColumnOptions = { map: new Map(), skipsOthers: false, linkBy: new Map() };
+
+/** What a target such as `currentLocation.name` is, in a column of its own. */
+export const targetColumn = (kind: RecordKind, target: string): Column | undefined =>
+  createColumnFinder(kind, plainOptions)(target);
+
+function typeOf({ kind, target }: ReadColumn): string | undefined {
+  const column = target === undefined ? undefined : targetColumn(kind, target);
+  return column?.is === 'field' ? column.field.type : undefined;
+}
+
+/** `gerat` for `Geräte` and `Geraet`: case, accents, signs and the spelling of umlauts do not count. */
+const normalizeHeading = (heading: string): string =>
+  heading
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\(.{0,100}/, '')
+    .replaceAll('ß', 'ss')
+    .replace(/[^a-z0-9]/g, '')
+    .replace(/([aou])e/g, '$1');
+
+const known: readonly (readonly [target: string, headings: readonly string[]])[] = Object.entries(headings).map(
+  ([target, texts]) => [target, texts.map(normalizeHeading)],
+);
+
+/** A title above the header, such as "Machines in May", is none. */
+const isHeading = (kind: RecordKind, name: string): boolean =>
+  targetColumn(kind, name.trim()) !== undefined || known.some(([, texts]) => texts.includes(normalizeHeading(name)));
+
+/** By heading: names of fields first, then the headings of other programs and offices, then similar ones. */
+export function proposeTargets(kind: RecordKind, names: readonly string[]): ReadonlyMap<string, string> {
+  const targets = new Map<string, string>();
+  const taken = new Set<string>();
+  const assign = (name: string | undefined, target: string) => {
+    const column = targetColumn(kind, target);
+    if (name === undefined || targets.has(name) || !column || column.is === 'skipped' || column.is === 'unnamed')
+      return;
+    if (taken.has(columnKey(column))) return;
+    taken.add(columnKey(column));
+    targets.set(name, target);
+  };
+  for (const [name, target] of profileColumns(kind, names)) assign(name, target);
+  for (const name of names) assign(name, name.trim());
+  const open = names.map((name) => [name, normalizeHeading(name)] as const).filter(([, heading]) => heading !== '');
+  const similar: readonly ((heading: string, other: string) => boolean)[] = [
+    (heading, other) => heading === other,
+    (heading, other) => other.length >= 5 && heading.startsWith(other),
+    (heading, other) => other.length >= 7 && heading.endsWith(other),
+  ];
+  for (const isSimilar of similar)
+    for (const [target, others] of known)
+      for (const other of others)
+        assign(open.find(([name, heading]) => !targets.has(name) && isSimilar(heading, other))?.[0], target);
+  return targets;
+}
+
+/** The columns of the program whose export has at least four of these names, and no fewer than half of them. */
+function profileColumns(kind: RecordKind, names: readonly string[]): readonly (readonly [string, string])[] {
+  const found = profileNames.map((name) => {
+    const profile = profileOf({ map: [], linkBy: [], profile: name }, () => '');
+    const { map } = rowOptions(profile, kind);
+    return names.flatMap((column) => {
+      const target = map.get(column);
+      return target ? [[column, target] as const] : [];
+    });
+  });
+  const best = found.reduce((a, b) => (b.length > a.length ? b : a), []);
+  const own = names.filter((name) => targetColumn(kind, name.trim())).length;
+  return best.length >= 4 && 2 * best.length >= names.length && best.length > own ? best : [];
+}
+
+/** By the first and second numbers above 12; undefined if dates contradict each other, or need no order. */
+function proposeDates(texts: readonly string[], language: string): string | undefined {
+  const dates = texts.flatMap((text) => {
+    const [, first, mark = '', second, year = ''] = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d\d)(?!\d)/.exec(text) ?? [];
+    return first === undefined ? [] : [{ first: Number(first), second: Number(second), mark, year }];
+  });
+  const [{ mark, year } = { mark: '', year: '' }] = dates;
+  if (mark === '') return undefined;
+  const isDayFirst = dates.some(({ first }) => first > 12);
+  const isMonthFirst = dates.some(({ second }) => second > 12);
+  if (isDayFirst && isMonthFirst) return undefined;
+  const isAmerican = isMonthFirst || (!isDayFirst && mark === '/' && language === 'en-US');
+  return [...(isAmerican ? ['12', '31'] : ['31', '12']), year.length === 2 ? '26' : '2026'].join(mark);
+}
+
+/** The IDs of an export, or a field that no two records share. */
+function proposeKeys(columns: readonly ReadColumn[]): string[] {
+  const kinds = [...new Set(columns.map(({ kind }) => kind))];
+  const keys = kinds.map((kind) => {
+    const found = columns.flatMap((column) => {
+      const key = column.target !== undefined && column.kind === kind ? targetColumn(kind, column.target) : undefined;
+      return key ? [{ column, key }] : [];
+    });
+    const hasIds = found.some(
+      ({ column, key }) => key.is === 'id' && column.samples.some((id) => kindOfId(id) === kind),
+    );
+    const unique = found.find(({ key }) => key.is === 'field' && key.field.type === 'text' && key.field.unique);
+    return [kind, hasIds ? 'id' : unique ? columnKey(unique.key) : 'create'] as const;
+  });
+  if (keys.every(([, key]) => key === 'create')) return [];
+  return keys.map(([{ plural }, key]) => `${plural}=${key}`);
+}

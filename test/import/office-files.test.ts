@@ -1,0 +1,258 @@
+/** Spreadsheets as offices save them, imported as the explorer proposes it: without an option that somebody types. */
+import { expect, test } from 'vitest';
+import { describeFile, type ImportFile } from '../../src/import/file.ts';
+import { describeNotes, prepare, preview, startRun, store } from '../../src/import/import.ts';
+import { type Choices, chosenProfile, propose } from '../../src/import/proposal.ts';
+import { kindNamed } from '../../src/records/index.ts';
+import { useImports } from '../support/import.ts';
+
+const imports = useImports();
+
+const lines = (...texts: readonly string[]) => texts.map((text) => `${text}\r\n`).join('');
+const german = (text: string) => Buffer.from(text, 'latin1');
+const utf16 = (text: string, mark = '\uFEFF') => Buffer.from(mark + text, 'utf16le');
+
+/** Drops the file on the table of the kind, and confirms what is proposed. */
+async function drop(kind: string, name: string, content: string | Uint8Array, changed: Partial<Choices> = {}) {
+  const bytes = Buffer.from(content);
+  const file: ImportFile = {
+    ...describeFile(name, kindNamed(kind)),
+    async *bytes() {
+      for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
+    },
+    isUnchanged: () => true,
+  };
+  const yardgraph = imports.client();
+  const { columns, choices: proposed } = await propose([file], 'de-DE');
+  const choices = { ...proposed, timeZone: 'Europe/Berlin', ...changed };
+  const setting = { yardgraph, files: [file], signal: new AbortController().signal, onProgress() {} };
+  const work = await prepare(chosenProfile(columns, choices), { ...setting, encoding: choices.encoding });
+  const checked = await preview(work);
+  const notes: string[] = [];
+  describeNotes(work, checked, (text) => notes.push(text));
+  const texts: string[] = [];
+  const refusedFiles = [{ name: 'refused.csv', write: (text: string) => void texts.push(text) }];
+  const storing = {
+    run: await startRun(yardgraph, String(performance.now())),
+    save() {},
+    fileKeys: ['0'],
+    restart: undefined,
+  };
+  await store(work, { storing, refusedFiles, isPreviewed: true }, { say() {}, table() {} });
+  const { CREATED, UPDATED, UNCHANGED, REJECTED } = checked.totals.rows;
+  const targets = Object.fromEntries(
+    columns.map((column) => [column.name, choices.targets[`${column.kind.plural} ${column.name}`]]),
+  );
+  return {
+    targets,
+    choices,
+    notes,
+    counts: [CREATED, UPDATED, UNCHANGED, REJECTED],
+    refused: texts.join(''),
+    values: checked.refusals.values,
+  };
+}
+
+const stored: readonly (readonly [
+  name: string,
+  kind: string,
+  content: string | Uint8Array,
+  fields: string,
+  records: readonly string[],
+])[] = [
+  [
+    'Maschinen.csv',
+    'Asset',
+    german(
+      lines(
+        'Maschinenliste Stand 11/2026',
+        '',
+        'Bezeichnung;Inventarnummer;Baujahr;Angeschafft am;Standort;Preis;Bemerkung',
+        'Kran;GE-1;2021;30.08.2021;Hof Süd;18.450,00;Schlüssel im Büro',
+      ),
+    ),
+    'name uid manufacturedAt acquiredAt currentLocation { name }',
+    ['Kran, GE-1, 2021-01-01T00:00:00.000Z, 2021-08-30T00:00:00.000Z, Hof Süd'],
+  ],
+  [
+    'Kopie von Maschinen (2).csv',
+    'Asset',
+    `\uFEFF${lines('Inv.-Nr.;Gerät;Hersteller;Kaufdatum', 'GE-1;Kran;Voltmar;05.06.23')}`,
+    'name uid manufacturerId acquiredAt',
+    ['Kran, GE-1, Voltmar, 2023-06-05T00:00:00.000Z'],
+  ],
+  [
+    'machines - Copy.csv',
+    'Asset',
+    lines('Machine,Asset Tag,Year,Purchase date,Location', 'Crane,A-1,2020,08/30/2021,Hof Süd'),
+    'name uid manufacturedAt acquiredAt currentLocation { name }',
+    ['Crane, A-1, 2020-01-01T00:00:00.000Z, 2021-08-30T00:00:00.000Z, Hof Süd'],
+  ],
+  [
+    'equipment.txt',
+    'Asset',
+    utf16(lines('Description\tNo.\tModel\tSite', 'Crane\tA-1\tV 45\tHof Süd')),
+    'name uid assetTypeId currentLocation { name }',
+    ['Crane, A-1, V 45, Hof Süd'],
+  ],
+  [
+    'geraete.csv',
+    'Asset',
+    utf16(lines('Name;Gerätenummer;Zustand', 'Kran;7;In Betrieb'), ''),
+    'name uid statusId',
+    ['Kran, 7, 7'],
+  ],
+  ['sep.csv', 'Asset', lines('sep=;', 'Bezeichnung;Nr', 'Kran;1'), 'name uid', ['Kran, 1']],
+  [
+    'Standorte.csv',
+    'Location',
+    german(
+      lines('Name;Straße;PLZ;Ort;Land;Breitengrad;Längengrad', 'Hof Nord;Am Deich 8;04103;Leipzig;DE;51,34;12,37'),
+    ),
+    'name address1 postalCode city country latitude longitude',
+    ['Hof Nord, Am Deich 8, 04103, Leipzig, DE, 51.34, 12.37'],
+  ],
+  [
+    'sites.csv',
+    'Location',
+    lines('Site,Street,Zip,City,Lat,Lon', 'North,8 Dyke,04103,Leipzig,51.34,12.37'),
+    'name address1 postalCode city latitude longitude',
+    ['North, 8 Dyke, 04103, Leipzig, 51.34, 12.37'],
+  ],
+  [
+    'Auftraege.csv',
+    'WorkOrder',
+    lines(
+      'Auftragsnummer;Bezeichnung;Maschine;Standort;Beginn;Ende;Bemerkung',
+      'A-1;Wartung;Bagger;Hof Süd;01.12.2026 07:30;01.12.2026;dringend',
+    ),
+    'reference name asset { name } location { name } startDate endDate notes',
+    ['A-1, Wartung, Bagger, Hof Süd, 2026-12-01T06:30:00.000Z, 2026-12-01T00:00:00.000Z, dringend'],
+  ],
+  [
+    'jobs.csv',
+    'WorkOrder',
+    lines('Job number,Task,Equipment,From,To', 'J-1,Service,Bagger,2026-12-01,2026-12-03'),
+    'reference name asset { name } startDate endDate',
+    ['J-1, Service, Bagger, 2026-12-01T00:00:00.000Z, 2026-12-03T00:00:00.000Z'],
+  ],
+  [
+    'plan.csv',
+    'WorkOrder',
+    lines('Datum;Tätigkeit;Gerät', '3/12/2026;Prüfung;Bagger', '25/11/2026;Abbau;Bagger'),
+    'name startDate asset { name }',
+    ['Prüfung, 2026-12-03T00:00:00.000Z, Bagger', 'Abbau, 2026-11-25T00:00:00.000Z, Bagger'],
+  ],
+  [
+    'Projekte.csv',
+    'Project',
+    lines('Projektnummer;Baustelle;Kunde;Von;Bis', 'P-7;Kai 3;Hafenbau;01.03.2026;31.05.2026'),
+    'reference name companyId startDate endDate',
+    ['P-7, Kai 3, Hafenbau, 2026-03-01T00:00:00.000Z, 2026-05-31T00:00:00.000Z'],
+  ],
+  [
+    'Kategorien.csv',
+    'AssetCategory',
+    lines('Kategorie;Beschreibung;Oberkategorie', 'Bagger;Alle Bagger;', 'Minibagger;Bis 3 t;Bagger'),
+    'name description parent { name }',
+    ['Bagger, Alle Bagger, null', 'Minibagger, Bis 3 t, Bagger'],
+  ],
+  [
+    'Transporte.csv',
+    'TransportOrder',
+    lines('Transportnummer;Bezeichnung;Hinweis', 'T-1;Tieflader;früh'),
+    'number name notes',
+    ['T-1, Tieflader, früh'],
+  ],
+  [
+    'snipe.csv',
+    'Asset',
+    lines(
+      'ID,Asset Name,Asset Tag,Serial,Model,Status,Location,Company,Purchase Date,Purchase Cost',
+      '1,Crane,A-1,S-9,V 45,In Betrieb,Hof Süd,Acme,2024-05-01,100.00',
+    ),
+    'name uid assetTypeId statusId currentLocation { name } ownerId acquiredAt externalIds',
+    ['Crane, A-1, V 45, 7, Hof Süd, Acme, 2024-05-01T00:00:00.000Z, {"snipe-it":"1","serial":"S-9"}'],
+  ],
+];
+
+test.each(stored)('%s, dropped on the table of %s, is stored', async (name, kind, content, fields, records) => {
+  await imports.import({
+    'locations.csv': 'name\nHof Süd\n',
+    'labels.csv': 'type,id,name\nSTATUS,7,In Betrieb\n',
+    'assets.ndjson': '{"name":"Bagger"}\n',
+  });
+
+  const dropped = await drop(kind, name, content);
+
+  expect([dropped.counts, dropped.refused]).toEqual([[records.length, 0, 0, 0], '']);
+  const list = kindNamed(kind).plural.replace(/^./, (letter) => letter.toLowerCase());
+  const found = (await imports.records(list, fields)).slice(-records.length);
+  const text = (value: unknown): string =>
+    value !== null && typeof value === 'object' && 'name' in value
+      ? String(value.name)
+      : typeof value === 'object'
+        ? JSON.stringify(value)
+        : String(value);
+  expect(found.map((record: object) => Object.values(record).map(text).join(', '))).toEqual(records);
+});
+
+const noTables: readonly (readonly [name: string, content: string | Uint8Array, sentence: string])[] = [
+  ['Maschinen.xlsx', 'PK', 'Maschinen.xlsx is a workbook, which is not read'],
+  ['Maschinen.csv', Buffer.from('PK\x03\x04'), 'Maschinen.csv is a workbook, which is not read'],
+  ['export.csv', '<!DOCTYPE html><title>Anmelden</title>', 'export.csv is a web page, not a table'],
+  ['leer.csv', '', 'leer.csv: it is empty: expected a line with the names of the columns'],
+];
+
+test.each(noTables)('%s is refused with one sentence: %#', async (name, content, sentence) => {
+  await expect(drop('Asset', name, content)).rejects.toThrow(sentence);
+});
+
+test('rows that cannot be read say why, and what helps: a name that is meant, or a record to create', async () => {
+  await imports.import({ 'locations.csv': 'name\nNorth yard\n', 'labels.csv': 'type,id,name\nSTATUS,7,In use\n' });
+  const file = lines(
+    'Name;Standort;Status;Gekauft',
+    'A;north yard;In use;31.02.2024',
+    'B;Depot;;',
+    'C;north yard;;',
+    'D;;in use;',
+  );
+
+  const { values, counts } = await drop('Asset', 'assets.csv', file);
+
+  expect(counts).toEqual([0, 0, 0, 4]);
+  const shown = [...values.values()]
+    .toSorted((a, b) => a.line - b.line)
+    .map(({ message, text, alike, creatable, count }) => [message, text, alike, creatable?.name, count]);
+  expect(shown).toEqual([
+    [expect.stringContaining('acquiredAt: expected a day that exists'), undefined, undefined, undefined, 1],
+    [expect.stringContaining('no location'), 'Depot', undefined, 'Location', 1],
+    [expect.stringContaining('there is "North yard", did you mean it?'), 'north yard', 'North yard', undefined, 1],
+    [expect.stringContaining('there is the label "In use", did you mean it?'), 'in use', 'In use', undefined, 1],
+  ]);
+  const chosen = { names: { 'north yard': 'North yard', 'in use': 'In use' }, createMissing: ['locations'] };
+  expect((await drop('Asset', 'assets.csv', file, chosen)).counts).toEqual([3, 0, 0, 1]);
+  expect(await imports.records('assets', 'name statusId currentLocation { name }')).toEqual([
+    { name: 'B', statusId: null, currentLocation: { name: 'Depot' } },
+    { name: 'C', statusId: null, currentLocation: { name: 'North yard' } },
+    { name: 'D', statusId: '7', currentLocation: null },
+  ]);
+});
+
+test('an export changes nothing, and its IDs find the records; a UID finds the asset that has it', async () => {
+  await imports.import({ 'assets.csv': 'name,uid\nKran,GE-1\nBagger,\n' });
+  const exported = await imports.command('export', 'assets', '--names');
+
+  expect((await drop('Asset', 'assets.csv', exported.out.join('\n'))).counts).toEqual([0, 0, 2, 0]);
+  expect((await drop('Asset', 'Liste.csv', 'Bezeichnung;Inventarnummer\nKran 2;GE-1\nLader;GE-2\n')).counts).toEqual([
+    1, 1, 0, 0,
+  ]);
+});
+
+test('dates with two orders, and headings that nobody knows, are not guessed', async () => {
+  const { choices } = await drop('Project', 'a.csv', 'Name;Von;Bis\nA;31/12/2026;12/31/2026\n');
+  expect(choices.dates).toBeUndefined();
+  const { targets, counts } = await drop('Asset', 'b.csv', 'Name;Xyz;Preis;Reifendruck\nA;1;2;3\n');
+  expect(targets).toEqual({ Name: 'Name', Xyz: null, Preis: null, Reifendruck: null });
+  expect(counts).toEqual([1, 0, 0, 0]);
+});
