@@ -29,7 +29,7 @@ export interface WriteOptions {
   readonly idempotencyKey?: string | undefined;
   /** Stored with each change. Default: the option of the client. */
   readonly changeMessage?: string | undefined;
-  /** The ID of the import that the write belongs to: the query `importRuns` lists imports with their changes. */
+  /** The ID of the import that the write belongs to, empty for none. The query `importRuns` lists imports. */
   readonly importRun?: string | undefined;
 }
 
@@ -103,12 +103,11 @@ export function writeHeaders(
     throw invalid('idempotencyKey to be 1 to 255 printable ASCII characters');
   }
   if (/\p{Cc}/u.test(changeMessage ?? '')) throw invalid('changeMessage to be text without line breaks');
-  if (importRun !== undefined && !/^[\w-]{1,64}$/.test(importRun))
-    throw invalid('importRun to be 1 to 64 letters, digits, _ or -');
+  if (!/^[\w-]{0,64}$/.test(importRun ?? '')) throw invalid('importRun to be up to 64 letters, digits, _ or -');
   return {
     ...(key !== undefined && { 'idempotency-key': key }),
     ...(changeMessage && { 'x-change-message': encodeHeader(changeMessage) }),
-    ...(importRun !== undefined && { 'x-import-run': importRun }),
+    ...(importRun && { 'x-import-run': importRun }),
   };
 }
 

@@ -72,11 +72,6 @@ export function csvFormat(sent: Partial<Record<string, string>>): Format {
   };
 }
 
-interface LanguageForm {
-  readonly hasDecimalComma: boolean;
-  readonly dates: string;
-}
-
 function isKnownLanguage(tag: string): boolean {
   try {
     return Intl.NumberFormat.supportedLocalesOf(tag).length > 0;
@@ -86,7 +81,7 @@ function isKnownLanguage(tag: string): boolean {
 }
 
 /** As spreadsheet programs with this language read numbers and dates. */
-function readLanguage(tag: string | undefined): LanguageForm | undefined {
+function readLanguage(tag: string | undefined) {
   if (tag === undefined || tag === 'true' || tag === 'false') return undefined;
   if (!isKnownLanguage(tag)) throw invalidParameter('excel', 'true, false or a language such as de-DE', tag);
   const latin = { numberingSystem: 'latn' };
@@ -114,7 +109,7 @@ const invalidParameter = (name: string, expectation: string, sent: string | unde
  */
 function timeFormat(
   { dates: chosen, timeZone }: Partial<Record<string, string>>,
-  language: LanguageForm | undefined,
+  language: ReturnType<typeof readLanguage>,
 ): (stored: string) => string {
   const dates = chosen ?? language?.dates;
   if (dates === undefined && timeZone === undefined) return (stored) => stored;

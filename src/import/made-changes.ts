@@ -38,7 +38,7 @@ export function describeChanges(made: MadeChanges | undefined): string {
 const maxPart = 10_000;
 
 /**
- * Latest changes first: they may depend on earlier ones. Each part is all or nothing. Halves a part too large for the
+ * Latest changes first: they may depend on earlier ones. Belongs to no import. Each part is all or nothing. Halves a part too large for the
  * service, which depends on the texts of its records.
  */
 export async function* revertInParts(
@@ -52,7 +52,7 @@ export async function* revertInParts(
     const start = Math.max(first, end - size + 1);
     const length = end - start + 1;
     const range = { after: String(start - 1), upTo: String(end), message };
-    const part = await yardgraph.revertChanges(range, { dryRun }).catch((error) => {
+    const part = await yardgraph.revertChanges(range, { dryRun, importRun: '' }).catch((error) => {
       if (!isRejectedRequest(error) || length === 1) throw error;
       return undefined;
     });

@@ -51,12 +51,6 @@ export interface ImportRun extends Omit<ChangeAuthor, 'requestId'>, Readonly<Rec
   readonly upTo: string;
 }
 
-interface ImportRunsQuery {
-  readonly id?: string;
-  readonly upTo?: number | undefined;
-  readonly limit: number;
-}
-
 /** The version right after this change. */
 interface VersionKey {
   readonly id: string;
@@ -72,7 +66,7 @@ export interface ChangeReads {
   /** Latest changes first. */
   histories(ids: readonly string[], query: HistoryQuery): Promise<LoggedChange[][]>;
   /** Latest first. `upTo` is where an import may begin at the latest. */
-  importRuns(query: ImportRunsQuery): Promise<ImportRun[]>;
+  importRuns(query: { id?: string; upTo?: number | undefined; limit: number }): Promise<ImportRun[]>;
   /** Null if there was no record. */
   versions<K extends RecordKind>(kind: K, keys: readonly VersionKey[]): Promise<(RecordOf<K> | null)[]>;
   versionAt<K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null>;
@@ -197,7 +191,8 @@ async function latestNumbers(
   );
 }
 
-async function readImportRuns(scope: WorkspaceScope, { id, upTo, limit }: ImportRunsQuery): Promise<ImportRun[]> {
+async function readImportRuns(scope: WorkspaceScope, query: Parameters<ChangeReads['importRuns']>[0]) {
+  const { id, upTo, limit } = query;
   const where = id === undefined ? undefined : { field: 'id', in: [id] };
   const rows = rowsQuery(scope.dialect, importRuns, scope.workspaceId, { where });
   if (upTo !== undefined) rows.where('first_change', '<=', requireWhole(upTo));

@@ -198,13 +198,14 @@ test('the change message of the client or of a write is sent in UTF-8, but not w
 });
 
 test('the import of the client or of a write is sent with writes', async () => {
-  server.replies = [created, created, listed];
+  server.replies = [created, created, created, listed];
   const { assets, assetCategories } = client({ importRun: 'of-the-client' });
   await assets.create([{ name: 'Crane' }]);
   await assets.create([{ name: 'Crane' }], { importRun: 'of_the_write' });
+  await assets.create([{ name: 'Crane' }], { importRun: '' });
   await assetCategories.list();
 
-  expect(sent('x-import-run')).toEqual(['of-the-client', 'of_the_write', undefined]);
+  expect(sent('x-import-run')).toEqual(['of-the-client', 'of_the_write', undefined, undefined]);
 });
 
 const lists = (yardgraph: Yardgraph) => yardgraph.assetCategories.list();

@@ -1,5 +1,7 @@
 /** `yardgraph undo`: a range of changes, such as those of an import, reversed in a running service. */
 import { expect, test } from 'vitest';
+import { Yardgraph } from '../../client/index.ts';
+import { revertInParts } from '../../src/import/made-changes.ts';
 import { useShortDelays } from '../support/client.ts';
 import { useImports } from '../support/import.ts';
 
@@ -133,13 +135,29 @@ test('an import between whose changes others have written names its range and it
   const { out } = await imports.import({ 'assets.csv': 'name\nA\nB\nC\nD\n' }, '--batch', '1', '--no-preview');
   await imports.service.create('/locations', { name: 'After' });
 
-  const { importRuns } = await imports.service.data('{ importRuns { nodes { message created after upTo } } }');
+  const runs = '{ importRuns { nodes { id message created after upTo } } }';
+  const { importRuns } = await imports.service.data(runs);
   const { message } = importRuns.nodes[0];
   expect(importRuns.nodes).toEqual([
-    { message: expect.stringMatching(/^import of assets\.csv \([0-9a-f]{8}\)$/), created: 4, after: '1', upTo: '6' },
+    {
+      id: expect.any(String),
+      message: expect.stringMatching(/^import of assets\.csv \([0-9a-f]{8}\)$/),
+      created: 4,
+      after: '1',
+      upTo: '6',
+    },
   ]);
   expect(out.at(-1)).toBe(`Its changes: 2 to 6, those with the message "${message}".`);
-  await undo(2, 6, '--only', message);
+
+  const client = new Yardgraph({
+    serverURL: imports.url(),
+    apiKeyAuth: imports.key(),
+    importRun: importRuns.nodes[0].id,
+  });
+  const { signal } = new AbortController();
+  for await (const _ of revertInParts(client, { first: 2, last: 6, message }, { signal }));
   expect(await imports.records('assets', 'name')).toEqual([]);
+  // An undo does not belong to the import.
+  expect(await imports.service.data(runs)).toEqual({ importRuns });
   expect(await locationNames()).toEqual(['After', 'Before', 'Other']);
 });

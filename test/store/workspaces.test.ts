@@ -75,17 +75,6 @@ test('the number of a deleted workspace is not used again, not even if it was th
   expect(numbers.size).toBe(3);
 });
 
-test('a workspace is deleted with its imports', async () => {
-  const id = await findOrCreateWorkspace(database, 'gone');
-  const importing = createStoreOpener(database)(id, { author: nobody, importRun: 'run' });
-  await insert(importing, location, [{}]);
-  expect(await importing.importRuns({ limit: 10 })).toMatchObject([{ id: 'run', created: 1 }]);
-
-  await workspaces().remove('gone');
-
-  expect(await importing.importRuns({ limit: 10 })).toEqual([]);
-});
-
 test('a workspace whose records were deleted keeps its history: none gets its name', async () => {
   await insert(await store('acme'), location, [{ name: 'a' }]);
   await insert(await store('gone'), location, [{}]);

@@ -3,10 +3,8 @@ import { dateTime, json, required, text } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
 
-const positiveInteger = (description: string) =>
-  ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
-
-const count = (description: string) => required({ ...positiveInteger(description), min: 0 });
+const wholeNumber = (description: string) =>
+  ({ type: 'number', description, min: 0, max: Number.MAX_SAFE_INTEGER }) as const;
 
 /** Databases identify a workspace by number, clients by name. */
 export interface WorkspaceId {
@@ -19,7 +17,7 @@ export const workspaceNames: Table = {
   label: 'workspace',
   key: ['number'],
   storedFields: {
-    number: required(positiveInteger('number that it keeps for ever')),
+    number: required(wholeNumber('number that it keeps for ever')),
     name: text('name that it has now'),
   },
 };
@@ -49,7 +47,7 @@ export const changeNumbers: Table = {
   key: ['workspaceId'],
   storedFields: {
     workspaceId: required(text('workspace')),
-    number: required(positiveInteger('number of its last change')),
+    number: required(wholeNumber('number of its last change')),
   },
 };
 
@@ -59,7 +57,7 @@ export const changes: Table = {
   key: ['workspaceId', 'number'],
   storedFields: {
     workspaceId: required(text('workspace')),
-    number: required(positiveInteger('number of the change in its workspace')),
+    number: required(wholeNumber('number of the change in its workspace')),
     kind: required(text('kind of the record')),
     action: required(text('created, updated or deleted')),
     recordId: required({ type: 'id', description: 'ID of the record' }),
@@ -82,11 +80,11 @@ export const importRuns: Table = {
     updatedAt: required(dateTime('when its last change was made')),
     userId: text('user of its first change'),
     message: text('reason that its first request has given'),
-    firstChange: required(positiveInteger('number of its first change')),
-    lastChange: required(positiveInteger('number of its last change')),
-    created: count('creations'),
-    updated: count('updates'),
-    deleted: count('deletions'),
+    firstChange: required(wholeNumber('number of its first change')),
+    lastChange: required(wholeNumber('number of its last change')),
+    created: required(wholeNumber('number of its creations')),
+    updated: required(wholeNumber('number of its updates')),
+    deleted: required(wholeNumber('number of its deletions')),
   },
 };
 
