@@ -23,11 +23,11 @@ const texts = [
 ] as const;
 
 /**
- * Without a kind, a `search` of all kinds, the `imports`, or the overview, with the IDs of the `finished` statuses. With an ID, a
- * record, or an entity of another system. Otherwise a table, with a `sort` such as `-name`, its `columns`, such as
+ * Without a kind, a `search` of all kinds, the view `imports`, or the overview, with the IDs of the `finished`
+ * statuses. With an ID, a record, or an entity of another system. Otherwise a table, with a `sort` such as `-name`, its `columns`, such as
  * `name,status`, the number of its `page`, and the cursor that the page is `after` or `before`; or the `view` that is
- * `map` or `tree`, with the IDs of the records that are `open` in the tree. The `view` of a form is `new`, or `edit`
- * with an ID.
+ * `map` or `tree`, with the IDs of the records that are `open` in the tree, or `print` for a table of as many rows as
+ * there can be. The `view` of a form is `new`, or `edit` with an ID. An unknown kind leads to the view `missing`.
  */
 export type View = { readonly [name in (typeof texts)[number]]?: string | undefined } & {
   readonly filters?: readonly Filter[];
@@ -39,20 +39,20 @@ export const homeOf = (kind: string | undefined): View =>
     ? { kind, filters: [{ field: 'startDate', operator: 'gte', value: 'today' }], sort: 'startDate' }
     : { kind };
 
-/** Reads the view of an address. Unknown kinds, orders and filters are left out. */
+/** Reads the view of an address. Unknown orders and filters are left out. */
 export function viewOf(search: string): View {
   const sent = new URLSearchParams(search);
   const view: View = Object.fromEntries(texts.map((name) => [name, sent.get(name) || undefined]));
-  const { kind = '', id, sort = '' } = view;
+  const { kind, id, sort = '', finished, after } = view;
+  if (kind === undefined)
+    return view.view === 'imports' ? { view: 'imports', after } : { finished, search: view.search };
   // Labels have a form, and no table.
   const isKnown = Object.hasOwn(id === undefined && view.view !== 'new' ? columns : kinds, kind);
-  if (!isKnown || (id === undefined && !kindOf(kind).list)) {
-    const { finished, search: text, after } = view;
-    return view.view === 'imports' ? { view: 'imports', after } : { finished, search: text };
-  }
+  if (!isKnown || (id === undefined && !kindOf(kind).list)) return { view: 'missing' };
+  const views = id === undefined ? ['new', 'print', ...(otherViews[kind] ?? [])] : ['edit'];
   return {
     ...view,
-    view: (id === undefined ? ['new', ...(otherViews[kind] ?? [])] : ['edit']).find((name) => name === view.view),
+    view: views.find((name) => name === view.view),
     sort: kindOf(kind).order.includes(sort.replace('-', '')) ? sort : undefined,
     filters: sent.getAll('filter').flatMap((text) => filterOf(kind, text) ?? []),
   };
@@ -70,11 +70,3 @@ export function filterOf(kind: string, text: string): Filter | undefined {
 }
 
 export const textOf = ({ field, operator, value }: Filter): string => `${field}.${operator}:${value}`;
-
-type ViewerName = 'overview' | 'search' | 'table' | 'record' | 'map' | 'tree' | 'new' | 'imports';
-
-export function viewerOf({ kind, id, view, search }: View): ViewerName {
-  if (kind === undefined) return view === 'imports' ? view : search ? 'search' : 'overview';
-  if (id !== undefined) return 'record';
-  return view === 'map' || view === 'tree' || view === 'new' ? view : 'table';
-}

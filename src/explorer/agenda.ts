@@ -2,9 +2,9 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, filterOf, type View } from './address.ts';
 import { nameOf } from './kinds.ts';
-import { ascending, atMost, namesOf, query, selectionOf, whereOf } from './queries.ts';
+import { ascending, atMost, groupsQuery, query, selectionOf, whereOf } from './queries.ts';
 import type { Data } from './service.ts';
-import { link, notice } from './values.ts';
+import { cell, link, notice, time } from './values.ts';
 
 /** Groups of unfinished work orders by the conditions of their tables, in the order of a time. */
 const groups: readonly (readonly [title: string, time: string, ...conditions: string[]])[] = [
@@ -24,9 +24,7 @@ const fields = ['id', 'name', 'reference', 'asset', 'location', 'status', 'start
 const finishedNames =
   /(?<!\p{L})(completed?|cancell?ed|closed|done|finished|delivered|returned|rejected|archived|erledigt|fertig|beendet|abgeschlossen|geschlossen|storniert|abgesagt|terminée?|annulée?|voltooid|afgerond|geannuleerd)(?!\p{L})/iu;
 
-const statuses = { groupBy: [Symbol('STATUS')], first: atMost(50), where: { statusId: { isNull: false } } };
-
-export const statusesQuery = `statuses: ${query('workOrdersSummary', statuses, `groups { statusId status { ${namesOf('Status')} } }`)}`;
+export const statusesQuery = `statuses: ${groupsQuery('WorkOrder', 'status', 50)}`;
 
 const statusesOf = ({ statuses }: Data): readonly Data[] =>
   statuses.groups.map(({ statusId: id, status }: Data) => status ?? { id });
@@ -57,27 +55,13 @@ export function agendaQuery(view: View, data: Data): string {
 
 export const overdueCount = ({ group0 }: Data): number => group0?.totalCount ?? 0;
 
-/** A near day with its weekday; of today only the time. A date is at midnight UTC, wherever it is read. */
-function near(value: string | null) {
-  if (value === null) return nothing;
-  const isDate = value.endsWith('T00:00:00.000Z');
-  const moment = new Date(isDate ? value.slice(0, -1) : value);
-  const today = new Date();
-  const near =
-    moment.getFullYear() === today.getFullYear() ? { weekday: 'short' as const } : { year: 'numeric' as const };
-  const day = moment.toLocaleDateString(undefined, { ...near, day: '2-digit', month: '2-digit' });
-  const clock = isDate ? '' : moment.toLocaleTimeString(undefined, { hour: 'numeric', minute: '2-digit' });
-  const isToday = moment.toDateString() === today.toDateString();
-  return html`<time datetime=${value}>${isToday && clock ? nothing : day} <span class="quiet">${clock}</span></time>`;
-}
-
-function groupOf([title, time]: (typeof groups)[number], address: string, { totalCount, nodes }: Data) {
-  const row = ({ asset, location, status, ...order }: Data) => html`<tr>
+function groupOf([title, field]: (typeof groups)[number], address: string, { totalCount, nodes }: Data) {
+  const row = (order: Data) => html`<tr>
     <th scope="row">${link('WorkOrder', order)}</th>
-    <td class="more">${asset && link('Asset', asset, asset.uid ?? nameOf(asset))}</td>
-    <td class="more">${location && link('Location', location)}</td>
-    <td>${status && link('Status', status)}</td>
-    <td>${near(order[time])}</td>
+    <td class="more">${order.asset && link('Asset', order.asset, order.asset.uid ?? nameOf(order.asset))}</td>
+    <td class="more">${cell('WorkOrder', 'location', order)}</td>
+    <td>${cell('WorkOrder', 'status', order)}</td>
+    <td>${order[field] && time(order[field], !title.endsWith('today'))}</td>
   </tr>`;
   return html`<tbody>
     <tr>
@@ -93,17 +77,17 @@ function groupOf([title, time]: (typeof groups)[number], address: string, { tota
 /** Links that make a status a finished one, or an unfinished one. */
 function finishedChoice(view: View, data: Data) {
   const finished = finishedOf(view, data);
-  const all = statusesOf(data);
-  const names = all.filter(({ id }) => finished.includes(id)).map(nameOf);
+  const isFinished = ({ id }: Data) => finished.includes(id);
+  const names = statusesOf(data).filter(isFinished).map(nameOf);
   const choice = (status: Data) => {
     const others = finished.filter((id) => id !== status.id && id !== 'none');
-    const changed = finished.includes(status.id) ? others : [...others, status.id];
-    return html`<a class="button" aria-current=${finished.includes(status.id) ? 'true' : nothing}
+    const changed = isFinished(status) ? others : [...others, status.id];
+    return html`<a class="button" aria-current=${isFinished(status) ? 'true' : nothing}
       href=${addressOf({ ...view, finished: changed.join(',') || 'none' })}>${nameOf(status)}</a>`;
   };
   return html`<details>
     <summary class="quiet">Finished work orders are not listed: ${names.join(', ') || 'no status is a finished one'}</summary>
-    <div class="row">Statuses of finished work orders: ${all.map(choice)}</div>
+    <div class="row">Statuses of finished work orders: ${statusesOf(data).map(choice)}</div>
   </details>`;
 }
 
@@ -117,11 +101,11 @@ export function agenda(view: View, data: Data) {
   });
   if (filled.length === 0)
     return notice('Nothing is overdue, and nothing is planned for the next seven days', nothing, 'card empty pad');
+  const columns = { Asset: 'code more', Location: 'more', Status: 'status', When: 'date' };
+  const heads = Object.entries(columns).map(([name, classes]) => html`<th scope="col" class=${classes}>${name}</th>`);
   return html`<div class="card scroll" tabindex="0" role="region" aria-label="Work orders to look at now">
     <table class="groups">
-      <thead><tr><th scope="col">Work order</th><th scope="col" class="code more">Asset</th>
-        <th scope="col" class="more">Location</th><th scope="col" class="status">Status</th>
-        <th scope="col" class="date">When</th></tr></thead>
+      <thead><tr><th scope="col">Work order</th>${heads}</tr></thead>
       ${filled}
     </table>
   </div>

@@ -14,11 +14,11 @@ export function readKinds() {
   const typeOf = ({ type }) => getNamedType(type);
   const fieldsOf = (type) => Object.values(schema.getType(type)?.getFields?.() ?? {});
   const typesByName = (fields) => Object.fromEntries(fields.map((field) => [field.name, typeOf(field).name]));
+  // Imports are listed, but are no records.
+  const isCounted = (list) => /Connection$/.test(list) && fieldsOf(list).some(({ name }) => name === 'totalCount');
   const listsOf = (type) => {
     const types = Object.entries(typesByName(fieldsOf(type)));
-    return Object.fromEntries(
-      types.flatMap(([name, list]) => (/Connection$/.test(list) ? [[name, list.slice(0, -10)]] : [])),
-    );
+    return Object.fromEntries(types.flatMap(([name, list]) => (isCounted(list) ? [[name, list.slice(0, -10)]] : [])));
   };
   const lists = Object.fromEntries(Object.entries(listsOf('Query')).map(([list, kind]) => [kind, list]));
   const queries = fieldsOf('Query').filter((field) => {

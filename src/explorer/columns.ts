@@ -1,7 +1,7 @@
 /** The columns of a table, which are chosen and arranged in its address. */
 import { html, nothing } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
-import { addressOf, type View } from './address.ts';
+import { addressOf, type View, viewOf } from './address.ts';
 import { columns, inOrder, kindOf, title } from './kinds.ts';
 import { button } from './values.ts';
 
@@ -15,34 +15,43 @@ export function columnsOf({ kind = '', columns: chosen }: View): readonly string
   return [...new Set([first, ...(fields ?? others.slice(0, defaultNumber - 1))])];
 }
 
+/** Changes the columns of the address, which the table may not show yet, and keeps the focus. */
+async function choose(id: string, change: (fields: readonly string[]) => readonly string[]): Promise<void> {
+  const view = viewOf(location.search);
+  const [, ...fields] = columnsOf(view);
+  const address = addressOf({ ...view, view: undefined, columns: change(fields).join(',') || 'none' });
+  if (!window.navigation) return location.assign(address);
+  // The next key may end this navigation by another one.
+  const focus = () => document.getElementById(id)?.focus();
+  await window.navigation.navigate(address).finished?.then(focus, () => {});
+}
+
 export function columnMenu(view: View) {
   const { kind = '' } = view;
-  const shown = columnsOf(view);
-  const [, ...movable] = shown;
-  const hidden = inOrder(kind, Object.keys(kindOf(kind).fields)).filter((field) => !shown.includes(field));
-  const choose = async (fields: readonly string[] | undefined, id: string) => {
-    const address = addressOf({ ...view, columns: fields && (fields.join(',') || 'none') });
-    if (!window.navigation) return location.assign(address);
-    await window.navigation.navigate(address).finished;
-    document.getElementById(id)?.focus();
-  };
-  const toggle = (field: string) =>
-    movable.includes(field) ? movable.filter((other) => other !== field) : [...movable, field];
-  const moved = (index: number) => movable.with(index, movable[index - 1] ?? '').with(index - 1, movable[index] ?? '');
+  const [first, ...shown] = columnsOf(view);
+  const hidden = inOrder(kind, Object.keys(kindOf(kind).fields)).filter((field) => ![first, ...shown].includes(field));
   const row = (field: string) => {
-    const index = movable.indexOf(field);
+    const index = shown.indexOf(field);
     const [box, mover] = [`column-${field}`, `move-${field}`];
+    const toggle = () =>
+      choose(box, (fields) =>
+        fields.includes(field) ? fields.filter((other) => other !== field) : [...fields, field],
+      );
+    const move = () =>
+      choose(mover, (fields) => {
+        const others = fields.filter((other) => other !== field);
+        return others.toSpliced(Math.max(0, fields.indexOf(field) - 1), 0, field);
+      });
     const forward = html`<button type="button" class="bare end" id=${mover}
-      aria-label=${`Move ${title(field)} forward`} @click=${() => void choose(moved(index), mover)}>↑</button>`;
+      aria-label=${`Move ${title(field)} forward`} @click=${move}>↑</button>`;
     return html`<li class="row">
-      <label class="row"><input type="checkbox" id=${box} .checked=${live(index >= 0)}
-        @change=${() => void choose(toggle(field), box)}> ${title(field)}</label>
+      <label class="row"><input type="checkbox" id=${box} .checked=${live(index >= 0)} @change=${toggle}> ${title(field)}</label>
       ${index > 0 ? forward : nothing}
     </li>`;
   };
   return html`<button type="button" class="bare wide" popovertarget="columns">Columns</button>
     <div id="columns" class="floats pad" popover>
-      <ul aria-label="Columns">${[...movable, ...hidden].map(row)}</ul>
-      ${button('As at first', () => void choose(undefined, 'columns'))}
+      <ul aria-label="Columns">${[...shown, ...hidden].map(row)}</ul>
+      ${button('As at first', () => location.assign(addressOf({ ...view, view: undefined, columns: undefined })))}
     </div>`;
 }

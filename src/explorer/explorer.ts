@@ -1,15 +1,15 @@
 /** The explorer: shows the view of the address, and again when records change. */
 import { html, nothing, render } from 'lit-html';
-import { addressOf, type View, viewerOf, viewOf } from './address.ts';
+import { addressOf, type View, viewOf } from './address.ts';
 import { creation, isUnsaved } from './form.ts';
 import { imports } from './imports.ts';
-import { kindOf, otherViews, title } from './kinds.ts';
-import { LocationMap } from './locations.ts';
+import { otherViews, title as titleOf } from './kinds.ts';
+import { locationMap } from './locations.ts';
 import { overview } from './overview.ts';
 import { documentOf } from './queries.ts';
 import { record } from './record.ts';
 import { focusSearch, searchEverywhere, searchResults } from './search.ts';
-import { type Data, follow, type Page, read, type Viewer, wait } from './service.ts';
+import { type Data, follow, type Page, read, type Viewer } from './service.ts';
 import { countsQuery, sideBar } from './side.ts';
 import { importFiles, table } from './table.ts';
 import { tree } from './tree.ts';
@@ -18,57 +18,60 @@ import { button, copyText, moveInTable, notice } from './values.ts';
 const element = (id: string) => document.getElementById(id) as HTMLElement;
 const main = element('main');
 
+const missing: Viewer = {
+  queries: () => [],
+  draw: () => ({
+    title: 'There is no such page',
+    content: notice('This address leads to no records', html`<a class="button" href="explore">Overview</a>`),
+  }),
+};
+
+const viewersByName: Readonly<Record<string, Viewer>> = { map: locationMap, tree, new: creation, imports, missing };
+
+function viewerOf({ kind, id, view = '', search }: View): Viewer {
+  if (id !== undefined) return record;
+  return viewersByName[view] ?? (kind ? table : search ? searchResults : overview);
+}
+
 /** The results of a view's queries so far, and the error that ended them. */
 interface Shown {
   readonly address: string;
   readonly view: View;
-  readonly data?: Data;
-  readonly problem?: string;
+  data: Data;
+  problem?: string;
 }
 
-const missing: Viewer = {
-  queries: () => [],
-  async *read() {
-    yield {};
-  },
-  title: () => 'There is no such page',
-  draw: () => notice('This address leads to no records', html`<a class="button" href="explore">Overview</a>`),
-};
+async function* readParts(shown: Shown): AsyncGenerator<Data> {
+  const { view } = shown;
+  const viewer = viewerOf(view);
+  if (viewer.read) return yield* viewer.read(view, shown.data);
+  for (let at = 0; at < viewer.queries(view, shown.data).length; at += 1)
+    yield await read(viewer.queries(view, shown.data)[at] ?? '');
+}
 
 /** Others may write all the time, and all records are counted. */
-const minCountIntervalMs = 5_000;
+const countIntervalMs = 5_000;
 
 class Explorer implements Page {
   mayWrite = false;
-  readonly #viewers = {
-    overview,
-    search: searchResults,
-    table,
-    record,
-    map: new LocationMap(),
-    tree,
-    new: creation,
-    imports,
-  };
-  #shown: Shown | undefined;
+  #shown: Shown = { address: '', view: {}, data: {} };
   /** The view that is being read. */
-  #next: Shown | undefined;
+  #next = this.#shown;
   #reading = Promise.resolve();
   #refreshing: Promise<void> | undefined;
   #viewer = '';
   #counts: Data = {};
-  #isCounting = false;
   #isCountStale = false;
 
   /** Reads the view of the address, and draws it. */
-  show(onDrawn?: () => void): Promise<void> {
+  show(onDrawn = () => {}): Promise<void> {
     this.#reading = this.#load(onDrawn);
     return this.#reading;
   }
 
   /** Reads the view again once it has been read: while others write all the time, the first read would never end. */
   refresh = (): Promise<void> => {
-    void this.#count();
+    this.#isCountStale = true;
     this.#refreshing ??= this.#reading.then(() => {
       this.#refreshing = undefined;
       return this.show();
@@ -77,79 +80,58 @@ class Explorer implements Page {
   };
 
   /** Draws each part as soon as it is read. A view that is on the screen stays there, with the input of its forms. */
-  async #load(onDrawn = () => {}): Promise<void> {
+  async #load(onDrawn: () => void): Promise<void> {
     const { search: address } = location;
-    const isSame = address === this.#shown?.address;
-    const own: Shown = { address, view: viewOf(address), ...(isSame && this.#shown && { data: this.#shown.data }) };
-    this.#next = own;
+    const isSame = address === this.#shown.address;
+    const next: Shown = { address, view: viewOf(address), data: isSame ? this.#shown.data : {} };
+    this.#next = next;
     if (!isSame) main.ariaBusy = 'true';
     const put = (part: Partial<Shown>) => {
-      this.#shown = Object.assign(own, part);
-      this.redraw();
+      if (next !== this.#next) return;
+      this.#shown = Object.assign(next, part);
+      this.#draw();
       main.ariaBusy = null;
       onDrawn();
     };
     try {
-      const viewer = this.#viewerOf(own.view);
-      for await (const part of viewer.read?.(own.view) ?? readParts(viewer, own)) {
-        if (own !== this.#next) return;
-        put({ data: { ...own.data, ...part } });
+      for await (const part of readParts(next)) {
+        if (next !== this.#next) return;
+        put({ data: { ...next.data, ...part } });
       }
+      if (queriesOf(next).length === 0) put({});
+      if (!isSame && next.view.view === 'print') print();
     } catch (error) {
-      if (own === this.#next) put({ problem: (error as Error).message });
+      put({ problem: (error as Error).message });
     }
   }
 
-  #viewerOf(view: View): Viewer {
-    const isUnknown = view.kind === undefined && new URLSearchParams(location.search).has('kind');
-    return isUnknown ? missing : this.#viewers[viewerOf(view)];
-  }
-
-  redraw = (): void => {
-    if (!this.#shown) return;
+  #draw(): void {
     const { view, data, problem } = this.#shown;
-    const viewer = this.#viewerOf(view);
-    const queries = viewer.queries(view, data ?? {});
-    // Without its conditions, the table whose conditions are refused could not be mended.
-    const isDrawn = data !== undefined || viewer === table;
+    const { title, crumb, note, actions, content } = viewerOf(view).draw(view, data, this);
+    const retry = button('Try again', () => void this.show());
+    const failure = html`<div class="notice card pad row" role="alert">
+      <span><b class="error">This page could not be read.</b> ${problem}</span> <span class="end">${retry}</span>
+    </div>`;
+    document.title = `${title} – Yardgraph`;
     render(searchEverywhere(view), element('everywhere'));
     render(sideBar(view, this.#counts, this.#viewer), element('side'), { renderBefore: element('change-key') });
     render(
-      html`${this.#head(viewer, view, data ?? {})} ${problem === undefined ? nothing : this.#failure(problem)}
-        ${isDrawn ? viewer.draw(view, data ?? {}, this) : nothing} ${queries.length > 0 ? source(queries) : nothing}`,
+      html`<header class="head row">
+          <div>${crumb ? html`<div><small>${crumb}</small></div>` : nothing}
+            <h1>${title}</h1> <small role="status">${note}</small></div>
+          ${viewLinks(view)} <div class="row">${actions}</div>
+        </header>
+        ${problem === undefined ? nothing : failure} ${content} ${source(queriesOf(this.#shown))}`,
       main,
     );
-  };
-
-  #head(viewer: Viewer, view: View, data: Data) {
-    const { kind, id } = view;
-    const name = viewer.title?.(view, data) ?? (kind ? title(kindOf(kind).list) : 'Overview');
-    document.title = `${name} – Yardgraph`;
-    return html`<header class="head row">
-      <div>${viewer.crumb?.(view, data)}<h1>${name}</h1> <small role="status">${viewer.note?.(view, data)}</small></div>
-      ${id === undefined ? viewLinks(view) : nothing} <div class="row">${viewer.actions?.(view, data, this)}</div>
-    </header>`;
   }
 
-  #failure(problem: string) {
-    const retry = button('Try again', () => void this.show());
-    return html`<div class="notice card pad row" role="alert">
-      <span><b class="error">This page could not be read.</b> ${problem}</span> <span class="end">${retry}</span>
-    </div>`;
-  }
-
-  async #count(): Promise<void> {
-    this.#isCountStale = true;
-    if (this.#isCounting) return;
-    this.#isCounting = true;
-    while (this.#isCountStale) {
-      this.#isCountStale = false;
-      // The feed of changes reports a service that is away.
-      this.#counts = await read(countsQuery).catch(() => this.#counts);
-      this.redraw();
-      await wait(minCountIntervalMs);
-    }
-    this.#isCounting = false;
+  /** Counts the records again if they have changed. The feed of changes reports a service that is away. */
+  async count(): Promise<void> {
+    if (!this.#isCountStale) return;
+    this.#isCountStale = false;
+    this.#counts = await read(countsQuery).catch(() => this.#counts);
+    this.#draw();
   }
 
   async identify(): Promise<void> {
@@ -157,29 +139,27 @@ class Explorer implements Page {
     this.mayWrite = viewer.mayWrite;
     const rights = viewer.mayWrite ? '' : 'read only';
     this.#viewer = [viewer.workspace.id, viewer.user?.id, rights].filter(Boolean).join(' · ');
-    void this.#count();
-    this.redraw();
+    this.#isCountStale = true;
+    void this.count();
+    this.#draw();
   }
 }
 
-async function* readParts(viewer: Viewer, shown: Shown): AsyncGenerator<Data> {
-  const queries = () => viewer.queries(shown.view, shown.data ?? {});
-  for (let at = 0; at < queries().length; at += 1) yield await read(queries()[at] ?? '');
-}
+const queriesOf = ({ view, data }: Shown): readonly string[] => viewerOf(view).queries(view, data);
 
 /** Links to the table, the map and the tree of the kind. */
-function viewLinks({ kind = '', view }: View) {
-  const others = view === 'new' ? [] : (otherViews[kind] ?? []);
-  const names = others.length > 0 ? [undefined, ...others] : [];
-  const current = (name?: string) => (name === view ? 'page' : nothing);
-  return html`<span class="row">${names.map(
-    (name) => html`<a class="button bare" aria-current=${current(name)}
-      href=${addressOf({ kind, view: name })}>${title(name ?? 'table')}</a>`,
+function viewLinks({ kind = '', id, view }: View) {
+  const others = id !== undefined || view === 'new' ? [] : (otherViews[kind] ?? []);
+  if (others.length === 0) return nothing;
+  return html`<span class="row">${[undefined, ...others].map(
+    (name) => html`<a class="button bare" aria-current=${name === view ? 'page' : nothing}
+      href=${addressOf({ kind, view: name })}>${titleOf(name ?? 'table')}</a>`,
   )}</span>`;
 }
 
 /** Anybody can send the query of a page. */
 function source(queries: readonly string[]) {
+  if (queries.length === 0) return nothing;
   const query = documentOf(queries);
   const graphiql = html`<a class="link" href=${`graphql?${new URLSearchParams({ query })}`}>Open in GraphiQL</a>`;
   return html`<details class="query">
@@ -202,9 +182,11 @@ for (const type of ['dragover', 'drop'] as const) {
   });
 }
 
-/** The address of a view without its open branches and its columns. */
-const addressInPlace = (search: string): string =>
-  addressOf({ ...viewOf(search), open: undefined, columns: undefined });
+/** The address of a view without its open branches and its columns, and the page of its history. */
+function addressInPlace(search: string): string {
+  const { open, columns, ...view } = viewOf(search);
+  return addressOf(view.id === undefined ? view : { ...view, after: undefined });
+}
 
 /**
  * Links and forms lead to other views without loading the page anew. (Browsers without this interface load it.) The
@@ -249,6 +231,7 @@ document.getElementById('key-dialog')?.addEventListener('close', ({ target }) =>
 });
 
 await explorer.show();
+setInterval(() => void explorer.count(), countIntervalMs);
 await follow(
   () => explorer.identify(),
   () => explorer.refresh(),

@@ -268,22 +268,22 @@ export const creation: Viewer = {
       }),
     ];
   },
-  title: ({ kind = '' }) => (kind === 'Label' ? 'Name and colour' : `New ${words(kind)}`),
-  crumb(view) {
-    const { kind = '' } = view;
-    const key = givenValues(view).find(({ field }) => field === 'key')?.value;
-    const [href, text] = isRecord(kind)
-      ? [addressOf({ kind }), title(kindOf(kind).list)]
-      : [namedAddress(key ?? ''), key?.replace(/^.*?:/, '')];
-    return html`<div><small><a href=${href ?? nothing}>${text}</a></small></div>`;
-  },
   async *read(view) {
     const queries = creation.queries(view, {});
     yield { links: {}, ...(queries.length > 0 && { links: await read(...queries) }) };
   },
-  draw(view, { links: { labels, ...links } }, page) {
+  draw(view, { links }, page) {
+    const { kind = '' } = view;
     const values = Object.fromEntries(givenValues(view).map(({ field, value }) => [field, value]));
-    const record = labels?.nodes[0] ?? { ...values, ...links };
-    return formPage({ kind: view.kind ?? '', record, page, address: values.key && namedAddress(values.key) });
+    const { labels, ...targets } = links ?? {};
+    const record = labels?.nodes[0] ?? { ...values, ...targets };
+    const [href, text] = isRecord(kind)
+      ? [addressOf({ kind }), title(kindOf(kind).list)]
+      : [namedAddress(values.key ?? ''), values.key?.replace(/^.*?:/, '')];
+    return {
+      title: kind === 'Label' ? 'Name and colour' : `New ${words(kind)}`,
+      crumb: html`<a href=${href ?? nothing}>${text}</a>`,
+      content: links && formPage({ kind, record, page, address: values.key && namedAddress(values.key) }),
+    };
   },
 };

@@ -1,33 +1,35 @@
 /** The changes of a record with the values before and after them, and the page of a record that was deleted. */
 import { html, nothing } from 'lit-html';
+import { addressOf, type View } from './address.ts';
 import { inOrder, isLink, kindOf, linkOf, nameOf, title, typeOf } from './kinds.ts';
 import { atMost, namesOf, query } from './queries.ts';
 import { type Data, type Page, read } from './service.ts';
-import { button, cellOf, time } from './values.ts';
+import { button, cellOf, detail, time } from './values.ts';
 import { isOfUndo, undo } from './writes.ts';
 
-export const historyQuery = (id?: string): string =>
-  query(
-    'history',
-    { id, first: atMost(20) },
-    'nodes { cursor at action user { id name } message fields { field before after } }',
-  );
+/** A page of the changes of a record: the latest, or those before the cursor `after`. */
+export const historyQuery = (sent: { id?: string | undefined; after?: string | undefined; size?: number }): string => {
+  const { size = 20, ...place } = sent;
+  const nodes = 'nodes { cursor at action user { id name } message fields { field before after } }';
+  return query('history', { ...place, first: atMost(size) }, `${nodes} hasMore endCursor`);
+};
 
 /** The most names that are read for a history: a query has at most as many aliases. */
 const maxNames = 50;
 
 /** Reads the names of the linked records before the changes and after them: by the field and the ID. */
 export async function readNames(kind: string, changes: readonly Data[]): Promise<Data> {
-  const targets = new Map<string, readonly [type: string, id: string]>();
-  const listed = changes.filter(({ action }) => action !== 'CREATED');
-  for (const { field, before, after } of listed.flatMap(({ fields }) => fields)) {
-    const type = typeOf(kind, linkOf(field));
-    for (const id of [before, after]) if (isLink(type) && id !== null) targets.set(field + id, [type, id]);
-  }
-  const asked = [...targets].slice(0, maxNames);
+  const values = changes
+    .filter(({ action }) => action !== 'CREATED')
+    .flatMap(({ fields }) => fields)
+    .flatMap(({ field, before, after }) =>
+      [before, after].map((id) => ({ field, id, type: typeOf(kind, linkOf(field)) })),
+    );
+  const links = values.filter(({ type, id }) => isLink(type) && id !== null);
+  const asked = [...new Map(links.map((link) => [link.field + link.id, link]))].slice(0, maxNames);
   if (asked.length === 0) return {};
   const queries = asked.map(
-    ([, [type, id]], index) => `name${index}: ${query(kindOf(type).one, { id }, namesOf(type))}`,
+    ([, { type, id }], index) => `name${index}: ${query(kindOf(type).one, { id }, namesOf(type))}`,
   );
   const names = await read(...queries);
   return Object.fromEntries(asked.map(([key], index) => [key, names[`name${index}`]]));
@@ -61,12 +63,23 @@ export function changeList(kind: string, changes: readonly Data[], names: Data) 
   return html`<ol class="history">${changes.map(changeOf)}</ol>`;
 }
 
+/** The page of the history that the address has, with links to the older and to the latest changes. */
+export function historyPage(view: View, { nodes, hasMore, endCursor }: Data, names: Data) {
+  const { kind = '', after } = view;
+  const way = (text: string, cursor?: string) =>
+    html`<a class="button" href=${addressOf({ ...view, after: cursor })}>${text}</a>`;
+  return html`<section>
+    <header><h2>History</h2></header> ${changeList(kind, nodes, names)}
+    <p class="row">${hasMore ? way('Older changes', endCursor) : nothing} ${after ? way('Latest changes') : nothing}</p>
+  </section>`;
+}
+
 /** The last values of a record that was deleted. */
 export const valuesOf = ({ fields }: Data): Data =>
   Object.fromEntries(fields.map(({ field, before }: Data) => [field, before]));
 
-export function deletedRecord(kind: string, changes: readonly Data[], names: Data, { mayWrite }: Page) {
-  const [deletion = {}] = changes;
+export function deletedRecord(view: View, deletion: Data, history: Data, names: Data, { mayWrite }: Page) {
+  const { kind = '' } = view;
   const values = valuesOf(deletion);
   const fields = inOrder(kind, Object.keys(values)).filter((field) => !/^(id|name|createdAt|updatedAt)$/.test(field));
   const range = { after: String(BigInt(deletion.cursor) - 1n), upTo: deletion.cursor };
@@ -76,8 +89,8 @@ export function deletedRecord(kind: string, changes: readonly Data[], names: Dat
     </div>
     <div class="columns">
       <section><header><h2>Last values</h2></header><dl class="fields">
-        ${fields.map((field) => html`<div><dt>${title(linkOf(field))}</dt><dd>${shownValue(kind, field, values[field], names)}</dd></div>`)}
+        ${fields.map((field) => detail(linkOf(field), shownValue(kind, field, values[field], names)))}
       </dl></section>
-      <section><header><h2>History</h2></header>${changeList(kind, changes, names)}</section>
+      ${historyPage(view, history, names)}
     </div>`;
 }

@@ -16,37 +16,37 @@ async function undo(run: Data, page: Page): Promise<void> {
   await page.refresh();
 }
 
+function listOf({ nodes, pageInfo }: Data, page: Page) {
+  if (nodes.length === 0)
+    return notice('No file was imported yet', html`<a class="button" href="explore">Overview</a>`);
+  const row = (run: Data) => [
+    fileOf(run),
+    cellOf('DateTime', run.startedAt),
+    run.user?.name ?? run.user?.id,
+    ...[run.created, run.updated, run.deleted].map((count: number) => (count > 0 ? count.toLocaleString() : nothing)),
+    `${Number(run.after) + 1}–${run.upTo}`,
+    page.mayWrite ? button('Undo', () => void undo(run, page), 'bare') : nothing,
+  ];
+  const widths = {
+    file: 'name',
+    time: 'date',
+    user: '',
+    new: 'code',
+    changed: 'code',
+    deleted: 'code',
+    changes: '',
+    undo: 'code',
+  };
+  const heads = Object.entries(widths).map(([head, width]) => headOf(head, width));
+  const next = html`<p><a class="button" href=${addressOf({ view: 'imports', after: pageInfo.endCursor })}>Earlier imports</a></p>`;
+  return html`${tableOf('Imports', heads, nodes.map(row))} ${pageInfo.hasNextPage ? next : nothing}`;
+}
+
 export const imports: Viewer = {
   queries: ({ after }) => {
     const counts = 'created updated deleted';
     const fields = `nodes { id startedAt user { id name } message ${counts} after upTo } pageInfo { hasNextPage endCursor }`;
     return [query('importRuns', { first: atMost(50), after }, fields)];
   },
-  title: () => 'Imports',
-  draw(_, { importRuns }, page) {
-    const { nodes, pageInfo }: Data = importRuns;
-    if (nodes.length === 0)
-      return notice('No file was imported yet', html`<a class="button" href="explore">Overview</a>`);
-    const row = (run: Data) => [
-      fileOf(run),
-      cellOf('DateTime', run.startedAt),
-      run.user?.name ?? run.user?.id,
-      ...[run.created, run.updated, run.deleted].map((count: number) => (count > 0 ? count.toLocaleString() : nothing)),
-      `${Number(run.after) + 1}–${run.upTo}`,
-      page.mayWrite ? button('Undo', () => void undo(run, page), 'bare') : nothing,
-    ];
-    const widths = {
-      file: 'name',
-      time: 'date',
-      user: '',
-      new: 'code',
-      changed: 'code',
-      deleted: 'code',
-      changes: '',
-      undo: 'code',
-    };
-    const heads = Object.entries(widths).map(([head, width]) => headOf(head, width));
-    const next = html`<p><a class="button" href=${addressOf({ view: 'imports', after: pageInfo.endCursor })}>Earlier imports</a></p>`;
-    return html`${tableOf('Imports', heads, nodes.map(row))} ${pageInfo.hasNextPage ? next : nothing}`;
-  },
+  draw: (_, { importRuns }, page) => ({ title: 'Imports', content: importRuns && listOf(importRuns, page) }),
 };

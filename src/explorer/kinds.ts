@@ -39,20 +39,17 @@ const chosenColumns: Readonly<Record<string, readonly string[]>> = {
   Allocation: ['startDate', 'endDate', 'asset', 'status', 'project', 'workOrder', 'location', 'user'],
 };
 
-const otherKinds = Object.keys(kinds).filter(
-  (name) => kinds[name]?.list && name !== 'Label' && !(name in chosenColumns),
-);
-
-/** The columns of each kind that has a table. */
-export const columns: Readonly<Record<string, readonly string[]>> = {
-  ...chosenColumns,
-  ...Object.fromEntries(otherKinds.map((name) => [name, firstFields(name)])),
-};
-
-function firstFields(kind: string): readonly string[] {
+const firstFields = (kind: string): readonly string[] => {
   const fields = Object.keys(kinds[kind]?.fields ?? {}).filter((name) => !stamps.includes(name));
   return [...new Set([...fields.filter((name) => name === 'name'), ...fields])].slice(0, 6);
-}
+};
+
+/** The columns of each kind that has a table. */
+export const columns: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.keys({ ...chosenColumns, ...kinds })
+    .filter((name) => kinds[name]?.list && name !== 'Label')
+    .map((name) => [name, chosenColumns[name] ?? firstFields(name)]),
+);
 
 export const kindNames = Object.keys(columns);
 

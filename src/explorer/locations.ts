@@ -1,11 +1,11 @@
 /** The map of locations, with a list of suspect coordinates. Its code is loaded while the locations are read. */
 import { html, nothing } from 'lit-html';
-import type { View } from './address.ts';
 import { atMost, descending, query } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
 import { link } from './values.ts';
 
 const [maxPlaces, maxProblems] = [20_000, 50];
+const mapTitle = 'Map of locations';
 const { mapCredit } = document.body.dataset;
 
 const middle = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
@@ -36,53 +36,44 @@ const pageQuery = (after?: string): string => {
   return query('locations', { first: atMost(10_000), after, where: placed }, selection);
 };
 
-export class LocationMap implements Viewer {
+function drawMap({ places, all, placed }: Data) {
+  const problems = places.filter(({ problem }: Data) => problem !== undefined).slice(0, maxProblems);
+  const item = (place: Data) => html`<tr>
+    <th scope="row">${link('Location', place)}</th>
+    <td>${place.latitude}, ${place.longitude}: ${place.problem}</td>
+  </tr>`;
+  const limit = placed.totalCount > places.length ? `The map has the first ${places.length.toLocaleString()}.` : '';
+  const list = html`<section>
+    <header><h2>Coordinates to check</h2></header>
+    <div class="card"><table><tbody>${problems.map(item)}</tbody></table></div>
+  </section>`;
+  const [count, total] = [placed.totalCount, all.totalCount].map((number) => number.toLocaleString());
+  return {
+    title: mapTitle,
+    note: `${count} of ${total} locations have coordinates.`,
+    content: html`<div class="card"><place-map .places=${places}></place-map></div>
+      <small>${limit} ${mapCredit}</small> ${problems.length > 0 ? list : nothing}`,
+  };
+}
+
+export const locationMap: Viewer = {
+  queries: () => [stateQuery, pageQuery()],
   /** The locations are read again only if they have changed. */
-  #last: { readonly state: string; readonly places: readonly Data[] } | undefined;
-
-  queries = () => [stateQuery, pageQuery()];
-
-  async *read(): AsyncGenerator<Data> {
+  async *read(_, last) {
     const drawing = import('./map.js');
     const counts = await read(stateQuery);
     const state = JSON.stringify(counts);
     const places: Data[] = [];
-    for (
-      let page: Data = { hasNextPage: this.#last?.state !== state };
-      page.hasNextPage && places.length < maxPlaces;
-    ) {
-      const { nodes, pageInfo } = (await read(pageQuery(page.endCursor))).locations;
-      page = pageInfo;
+    for (let after: string | undefined; last.state !== state && places.length < maxPlaces; ) {
+      const { nodes, pageInfo } = (await read(pageQuery(after))).locations;
       places.push(...nodes);
       await drawing;
-      // The map is there with the first page: to draw it after each one would take longer than to read them.
-      if (!this.#last && places.length === nodes.length) yield { ...counts, places: withProblems(places) };
+      // To draw the map after each page would take longer than to read them.
+      if (after === undefined && !last.places) yield { ...counts, places: withProblems(places) };
+      after = pageInfo.endCursor;
+      if (!pageInfo.hasNextPage) break;
     }
-    if (this.#last?.state !== state) this.#last = { state, places: withProblems(places) };
-    await drawing;
-    yield { ...counts, places: this.#last?.places };
-  }
-
-  title = () => 'Map of locations';
-
-  note = (_: View, { places, all, placed }: Data): string => {
-    if (!places) return '';
-    const [count, total] = [placed.totalCount, all.totalCount].map((number) => number.toLocaleString());
-    return `${count} of ${total} locations have coordinates.`;
-  };
-
-  draw(_: View, { places, placed }: Data) {
-    const problems = places.filter(({ problem }: Data) => problem !== undefined).slice(0, maxProblems);
-    const item = (place: Data) => html`<tr>
-      <th scope="row">${link('Location', place)}</th>
-      <td>${place.latitude}, ${place.longitude}: ${place.problem}</td>
-    </tr>`;
-    const limit = placed.totalCount > places.length ? `The map has the first ${places.length.toLocaleString()}.` : '';
-    const list = html`<section>
-      <header><h2>Coordinates to check</h2></header>
-      <div class="card"><table><tbody>${problems.map(item)}</tbody></table></div>
-    </section>`;
-    return html`<div class="card"><place-map .places=${places}></place-map></div>
-      <small>${limit} ${mapCredit}</small> ${problems.length > 0 ? list : nothing}`;
-  }
-}
+    yield last.state === state ? counts : { ...counts, state, places: withProblems(places) };
+  },
+  draw: (_, data) => (data.places ? drawMap(data) : { title: mapTitle }),
+};

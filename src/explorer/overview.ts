@@ -2,8 +2,8 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, type Filter } from './address.ts';
 import { agenda, agendaQuery, overdueCount, statusesQuery } from './agenda.ts';
-import { kindNames, kindOf, linkOf, nameOf, typeOf } from './kinds.ts';
-import { atMost, namesOf, query, whereOf } from './queries.ts';
+import { kindNames, kindOf, linkOf, nameOf } from './kinds.ts';
+import { atMost, groupsQuery, query, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { countsQuery } from './side.ts';
 import { chooseFiles } from './table.ts';
@@ -40,20 +40,14 @@ function monthFilters(month: string, from: number, to: number): readonly Filter[
   ];
 }
 
-/** The largest groups, which an index counts where they have a value; the months of a year around this one. */
+/** The largest groups; the months of a year around this one. */
 function chartQuery({ kind, field }: Chart, index: number): string {
-  const by = linkOf(field);
-  const year = monthFilters(new Date().toISOString().slice(0, 7), -8, 4);
-  const groupBy = [Symbol(field === 'startDate' ? 'MONTH_OF_START' : by.replace(/[A-Z]/g, '_$&').toUpperCase())];
-  const [sent, selected] =
-    field === 'startDate'
-      ? [{ groupBy, first: atMost(12), where: whereOf({ kind, filters: year }), timeZone: monthZone }, 'startMonth']
-      : [
-          { groupBy, first: atMost(8), where: { [field]: { isNull: false } } },
-          `${field} ${by} { ${namesOf(typeOf(kind, by))} }`,
-        ];
-  const summary = `${kindOf(kind).list}Summary`;
-  return `chart${index}: ${query(summary, sent, `totalCount hasMoreGroups groups { count ${selected} }`)}`;
+  if (field !== 'startDate')
+    return `chart${index}: ${groupsQuery(kind, linkOf(field), 8, undefined, 'totalCount hasMoreGroups')}`;
+  const filters = monthFilters(new Date().toISOString().slice(0, 7), -8, 4);
+  const groupBy = [Symbol('MONTH_OF_START')];
+  const sent = { groupBy, first: atMost(12), where: whereOf({ kind, filters }), timeZone: monthZone };
+  return `chart${index}: ${query(`${kindOf(kind).list}Summary`, sent, 'totalCount groups { count startMonth }')}`;
 }
 
 const monthName = (month: string): string =>
@@ -92,8 +86,6 @@ function chartOf(chart: Chart, { groups, totalCount, hasMoreGroups }: Data, tota
 
 const totalOf = (kind: string, data: Data): number | undefined => data[kindOf(kind).list]?.totalCount;
 
-const hasNoRecords = (data: Data): boolean => kindNames.every((kind) => totalOf(kind, data) === 0);
-
 function firstSteps(mayWrite: boolean) {
   const entries = html`${button('Import a file', () => chooseFiles('Asset'), 'primary')}
     <a class="button" href=${addressOf({ kind: 'Asset', view: 'new' })}>New asset</a>`;
@@ -107,18 +99,19 @@ export const overview: Viewer = {
     const first = `${countsQuery}\n  ${statusesQuery}`;
     return data.statuses ? [first, agendaQuery(view, data), ...charts.map(chartQuery)] : [first];
   },
-  title: () => new Date().toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long' }),
-  note: (_, data) => (overdueCount(data) > 0 ? `${overdueCount(data).toLocaleString()} overdue` : ''),
-  actions: (_, data, { mayWrite }) =>
-    mayWrite && !hasNoRecords(data)
-      ? html`<a class="button primary" href=${addressOf({ kind: 'WorkOrder', view: 'new' })}>New work order</a>`
-      : nothing,
   draw(view, data, { mayWrite }) {
-    if (hasNoRecords(data)) return firstSteps(mayWrite);
+    const isEmpty = kindNames.every((kind) => totalOf(kind, data) === 0);
+    const overdue = overdueCount(data);
     const drawn = charts.map((chart, index) => {
       const summary = data[`chart${index}`];
       return summary ? chartOf(chart, summary, totalOf(chart.kind, data) ?? 0) : nothing;
     });
-    return html`${agenda(view, data)} <div class="columns">${drawn}</div>`;
+    const creation = html`<a class="button primary" href=${addressOf({ kind: 'WorkOrder', view: 'new' })}>New work order</a>`;
+    return {
+      title: new Date().toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long' }),
+      note: overdue > 0 ? `${overdue.toLocaleString()} overdue` : '',
+      actions: mayWrite && !isEmpty ? creation : nothing,
+      content: isEmpty ? firstSteps(mayWrite) : html`${agenda(view, data)} <div class="columns">${drawn}</div>`,
+    };
   },
 };

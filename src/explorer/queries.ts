@@ -1,5 +1,5 @@
 /** Writes the queries of the views as text that anybody can copy: with their values in it, in place of variables. */
-import type { Filter, View } from './address.ts';
+import { type Filter, textOf, type View } from './address.ts';
 import { dayOf } from './days.ts';
 import { columns, isLink, isRecord, kindOf, nameFields, searchedLinks, textFields, typeOf } from './kinds.ts';
 
@@ -48,6 +48,17 @@ export function selectionOf(kind: string, fields: readonly string[]): string {
   return [...new Set(selected)].join(' ');
 }
 
+/** The largest groups of a kind by a link; by an index where all of them have a value. */
+export function groupsQuery(kind: string, link: string, size: number, where?: object, totals = ''): string {
+  const sent = {
+    groupBy: [Symbol(constant(link))],
+    first: atMost(size),
+    where: where ?? { [`${link}Id`]: { isNull: false } },
+  };
+  const groups = `groups { count ${link}Id ${link} { ${namesOf(typeOf(kind, link))} } }`;
+  return query(`${kindOf(kind).list}Summary`, sent, `${totals} ${groups}`);
+}
+
 /** The columns of a table, and the fields that name each record. */
 export const rowsOf = (kind: string, fields: readonly string[] = columns[kind] ?? []): string =>
   `nodes { ${selectionOf(kind, [...nameFields(kind), ...fields])} }`;
@@ -68,15 +79,9 @@ function dayCondition(field: string, operator: string, day: string): object | un
     not: before(first),
   });
   const within = { and: [since(day), before(next)] };
-  const conditions = {
-    lt: before(day),
-    lte: before(next),
-    gte: since(day),
-    gt: since(next),
-    eq: within,
-    ne: { not: within },
-  };
-  return conditions[operator as keyof typeof conditions];
+  if (operator === 'lt' || operator === 'lte') return before(operator === 'lt' ? day : next);
+  if (operator === 'gt' || operator === 'gte') return since(operator === 'gte' ? day : next);
+  return operator === 'eq' ? within : { not: within };
 }
 
 const alikeOperators: Readonly<Record<string, string>> = {
@@ -124,8 +129,28 @@ function searchConditions(kind: string, search: string): readonly object[] {
   return externalId.length > 0 ? [{ or: [{ and: conditions }, ...externalId] }] : conditions;
 }
 
+/** Filters of a field with several values are one: it has one of the values, or none of them. */
+export function filterGroups(filters: readonly Filter[]): readonly (readonly [Filter, ...Filter[]])[] {
+  const groups = new Map<string, [Filter, ...Filter[]]>();
+  for (const filter of filters) {
+    const { field, operator } = filter;
+    const key = ['eq', 'ne'].includes(operator) ? `${field}.${operator}` : textOf(filter);
+    const group = groups.get(key);
+    if (group) group.push(filter);
+    else groups.set(key, [filter]);
+  }
+  return [...groups.values()];
+}
+
+function groupCondition(kind: string, group: readonly Filter[]): object | undefined {
+  const conditions = group.map((filter) => conditionOf(kind, filter));
+  if (conditions.length === 1) return conditions[0];
+  return group[0]?.operator === 'eq' ? { or: conditions } : { and: conditions };
+}
+
 /** The condition of a table, as the argument `where` and as the exports take it. */
 export function whereOf({ kind = '', search = '', filters = [] }: View): object | undefined {
-  const conditions = [...filters.map((filter) => conditionOf(kind, filter)), ...searchConditions(kind, search)];
+  const groups = filterGroups(filters).map((group) => groupCondition(kind, group));
+  const conditions = [...groups, ...searchConditions(kind, search)];
   return conditions.length > 1 ? { and: conditions } : conditions[0];
 }

@@ -6,11 +6,11 @@ import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
 import { openDeletion } from './deletion.ts';
 import { formPage, labelAddress, newAddress } from './form.ts';
-import { changeList, deletedRecord, historyQuery, readNames, valuesOf } from './history.ts';
+import { changeList, deletedRecord, historyPage, historyQuery, readNames, valuesOf } from './history.ts';
 import { columns, inOrder, isRecord, kindOf, nameOf, title, words } from './kinds.ts';
 import { atMost, descending, query, rowsOf, selectionOf } from './queries.ts';
-import { type Data, read, type Viewer } from './service.ts';
-import { button, cell, link, notice, recordTable, time } from './values.ts';
+import { type Data, type Page, read, type Viewer } from './service.ts';
+import { button, cell, detail, link, notice, recordTable, time } from './values.ts';
 
 /**
  * Records with a start: the last ones first. The lists of a user stay in the order of creation: all work orders of a
@@ -29,42 +29,37 @@ const stamps = ['createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'id'];
 const factsOf = (kind: string): readonly string[] =>
   (columns[kind] ?? []).filter((field) => !inHead.includes(field)).slice(0, 5);
 
-function recordQuery({ kind = '', id }: View): string {
+function recordQuery({ kind = '', id, after }: View): string {
   const { one, fields, lists } = kindOf(kind);
   const parts = [
     selectionOf(kind, Object.keys(fields)),
     ...Object.entries(lists).map(linkedPage),
-    ...(isRecord(kind) ? [historyQuery()] : []),
+    ...(isRecord(kind) ? [historyQuery({ after })] : []),
   ];
   return query(one, { id }, `\n    ${parts.join('\n    ')}\n  `);
-}
-
-const none = html`<span class="quiet">–</span>`;
-
-function factList(kind: string, record: Data) {
-  const fact = (field: string) =>
-    html`<div><dt>${title(field)}</dt><dd>${isEmpty(record, field) ? none : cell(kind, field, record)}</dd></div>`;
-  return html`<dl class="facts card pad">${factsOf(kind).map(fact)}</dl>`;
 }
 
 const isEmpty = (record: Data, field: string): boolean =>
   (record[field] ?? record[`${field}Id`] ?? null) === null || JSON.stringify(record[field]) === '{}';
 
+const none = html`<span class="quiet">–</span>`;
+
+const factList = (kind: string, record: Data) =>
+  html`<dl class="facts card pad">${factsOf(kind).map((field) =>
+    detail(field, isEmpty(record, field) ? none : cell(kind, field, record)),
+  )}</dl>`;
+
 function detailList(kind: string, record: Data) {
-  const { fields } = kindOf(kind);
-  const isDetail = (field: string) => ![...factsOf(kind), ...stamps, 'name'].includes(field) && !isEmpty(record, field);
-  const detail = (name: string, value: unknown, classes = '') =>
-    html`<div><dt>${name}</dt><dd class=${classes}>${value}</dd></div>`;
+  const hidden = [...factsOf(kind), ...stamps, 'name'];
+  const fields = Object.keys(kindOf(kind).fields).filter((field) => !hidden.includes(field) && !isEmpty(record, field));
   const stamp = (word: string) => {
     const [at, by] = [record[`${word}At`], record[`${word}By`]];
-    return (
-      at &&
-      detail(title(word), html`<span class="pair">${time(at)} ${by && html`by ${link('User', by)}`}</span>`, 'quiet')
-    );
+    const text = html`<span class="pair">${at && time(at)} ${by && html`by ${link('User', by)}`}</span>`;
+    return at && detail(word, text, 'quiet');
   };
   return html`<dl class="fields">
-    ${inOrder(kind, Object.keys(fields).filter(isDetail)).map((field) => detail(title(field), cell(kind, field, record)))}
-    ${stamp('created')} ${stamp('updated')} ${detail('ID', record.id, 'quiet')}
+    ${inOrder(kind, fields).map((field) => detail(field, cell(kind, field, record)))}
+    ${stamp('created')} ${stamp('updated')} ${detail('id', record.id, 'quiet')}
   </dl>`;
 }
 
@@ -80,90 +75,97 @@ export function filterOfList(list: string, from: string, kind: string): { link: 
   return link === undefined ? undefined : { link, field: `${link}Id` in filters ? `${link}Id` : link };
 }
 
-/** The address of the form for a new record of a list, with its link to this record, if a form sets it. */
-function additionAddress(from: string, list: string, kind: string, id: string): string | undefined {
-  const { field = '' } = filterOfList(list, from, kind) ?? {};
-  return field in kindOf(kind).inputs ? newAddress(kind, [{ field, operator: 'eq', value: id }]) : undefined;
-}
-
-/** Links to the forms for the first record of each list that is empty. */
-function additions(from: string, found: Data) {
-  const empty = Object.entries(kindOf(from).lists).filter(([list]) => found[list].totalCount === 0);
-  const links = empty.flatMap(([list, kind]) => {
-    const href = additionAddress(from, list, kind, found.id);
-    const place = list === 'children' ? ' below' : '';
-    return href ? html`<a class="button" href=${href}>New ${words(kind)}${place}</a>` : [];
+/** The tables of the lists that have records, then links to forms for the first record of each other list. */
+function linkedRecords(from: string, found: Data, mayWrite: boolean) {
+  const lists = Object.entries(kindOf(from).lists).map(([list, kind]) => {
+    const { nodes, totalCount } = found[list];
+    return { list, kind, nodes, totalCount, ...filterOfList(list, from, kind) };
   });
-  return links.length > 0 ? html`<div class="row">${links}</div>` : nothing;
+  type List = (typeof lists)[number];
+  const addition = ({ list, kind, field = '' }: List) => {
+    if (!mayWrite || !(field in kindOf(kind).inputs)) return nothing;
+    const href = newAddress(kind, [{ field, operator: 'eq', value: found.id }]);
+    return html`<a class="button" href=${href}>New ${words(kind)}${list === 'children' ? ' below' : ''}</a>`;
+  };
+  const tableOf = (shown: List) => {
+    const { list, kind, link, field, nodes, totalCount } = shown;
+    // The link would be the same in all rows.
+    const fields = (columns[kind] ?? []).filter((name) => name !== link).slice(0, 5);
+    const filter = { field: field ?? '', operator: 'eq', value: found.id };
+    const count = totalCount.toLocaleString();
+    const all = html`<a class="link" href=${addressOf({ kind, filters: [filter] })}>All ${count}</a>`;
+    return html`<section>
+      <header class="row">
+        <h2>${title(list)} <small>${count}</small></h2> <span class="end"></span>
+        ${field && totalCount > nodes.length ? all : nothing} ${addition(shown)}
+      </header>
+      <div class="card">${recordTable(kind, nodes, title(list), { fields })}</div>
+    </section>`;
+  };
+  const empty = isRecord(from) ? lists.filter(({ totalCount }) => totalCount === 0) : [];
+  return html`${lists.filter(({ totalCount }) => totalCount > 0).map(tableOf)}
+    <div class="row">${empty.map(addition)}</div>`;
 }
 
-function linkedTable(from: string, [list, kind]: readonly [string, string], found: Data, mayWrite: boolean) {
-  const { nodes, totalCount } = found[list];
-  if (totalCount === 0) return nothing;
-  const { link, field } = filterOfList(list, from, kind) ?? {};
-  const addition = mayWrite ? additionAddress(from, list, kind, found.id) : undefined;
-  // It would be the same in all rows.
-  const fields = (columns[kind] ?? []).filter((name) => name !== link).slice(0, 5);
-  const all = field && addressOf({ kind, filters: [{ field, operator: 'eq', value: found.id }] });
-  const count = totalCount.toLocaleString();
-  return html`<section>
-    <header class="row">
-      <h2>${title(list)} <small>${count}</small></h2> <span class="end"></span>
-      ${totalCount > nodes.length && all ? html`<a class="link" href=${all}>All ${count}</a>` : nothing}
-      ${addition ? html`<a class="button" href=${addition} aria-label=${`New ${words(kind)}`}>New</a>` : nothing}
-    </header>
-    <div class="card">${recordTable(kind, nodes, title(list), { fields })}</div>
-  </section>`;
+function recordPage(view: View, found: Data, names: Data, mayWrite: boolean) {
+  const { kind = '' } = view;
+  const details = () => html`<div class="columns">
+    <section><header><h2>Details</h2></header>${detailList(kind, found)}</section>
+    ${historyPage(view, found.history, names)}
+  </div>`;
+  return html`
+    ${isRecord(kind) ? factList(kind, found) : html`<p>Kept in another system. This service has what refers to it.</p>`}
+    ${linkedRecords(kind, found, mayWrite)} ${found.history ? details() : nothing}`;
+}
+
+function content(view: View, { names, deletion, history, ...data }: Data, page: Page) {
+  const { kind = '', id } = view;
+  const { one, list } = kindOf(kind);
+  const record = data[one];
+  if (deletion) return deletedRecord(view, deletion, history, names, page);
+  const all = html`<a class="button" href=${addressOf({ kind })}>All ${words(list)}</a>`;
+  if (record === null) return notice(`There is no ${words(kind)} with the ID ${id} in this workspace`, all);
+  if (!record || view.view !== 'edit') return record && recordPage(view, record, names, page.mayWrite);
+  const changesSince = (time: string) =>
+    changeList(
+      kind,
+      record.history.nodes.filter((change: Data) => change.at > time),
+      names,
+    );
+  return formPage({ kind, record, page, changesSince });
+}
+
+function actions(kind: string, record: Data, page: Page) {
+  if (!isRecord(kind)) return html`<a class="button" href=${labelAddress(kind, record.id)}>Name and colour</a>`;
+  return html`${button('Delete', () => void openDeletion(kind, record, page), 'bare')}
+    <a class="button primary" id="edit" href=${addressOf({ kind, id: record.id, view: 'edit' })}>Edit</a>`;
 }
 
 export const record: Viewer = {
   queries: (view) => [recordQuery(view)],
   async *read(view) {
-    const { kind = '', id } = view;
+    const { kind = '', id, after } = view;
     const data = await read(recordQuery(view));
     const found = data[kindOf(kind).one];
-    const { history } = found || !isRecord(kind) ? (found ?? {}) : await read(historyQuery(id));
-    const changes: readonly Data[] = history?.nodes ?? [];
-    yield { ...data, changes, names: await readNames(kind, changes) };
+    const isGone = !found && isRecord(kind);
+    const { latest, history } = isGone
+      ? await read(`latest: ${historyQuery({ id, size: 1 })}`, historyQuery({ id, after }))
+      : { latest: undefined, history: found?.history };
+    const [deletion] = latest?.nodes ?? [];
+    const names = await readNames(kind, [...(deletion ? [deletion] : []), ...(history?.nodes ?? [])]);
+    yield { ...data, deletion, history, names };
   },
-  title: ({ kind = '', id }, { changes, ...data }) =>
-    nameOf(data[kindOf(kind).one] ?? { id, ...(changes?.length > 0 && valuesOf(changes[0])) }),
-  crumb({ kind = '' }, data) {
-    const found = data[kindOf(kind).one];
-    const number = inHead
-      .slice(1)
-      .map((field) => found?.[field])
-      .find((value) => value && value !== nameOf(found));
-    const list = isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(kindOf(kind).list)}</a>` : title(kind);
-    return html`<div><small>${list}${number && ` / ${number}`}</small></div>`;
-  },
-  actions({ kind = '', id, view }, data, page) {
-    const found = data[kindOf(kind).one];
-    if (!found || !page.mayWrite || view === 'edit') return nothing;
-    if (!isRecord(kind)) return html`<a class="button" href=${labelAddress(kind, found.id)}>Name and colour</a>`;
-    return html`${button('Delete', () => void openDeletion(kind, found, page), 'bare')}
-      <a class="button primary" id="edit" href=${addressOf({ kind, id, view: 'edit' })}>Edit</a>`;
-  },
-  draw({ kind = '', id = '', view }, { names, changes, ...data }, page) {
-    const { one, lists } = kindOf(kind);
-    const found = data[one];
-    if (!found && changes.length > 0) return deletedRecord(kind, changes, names, page);
-    const all = html`<a class="button" href=${addressOf({ kind })}>All ${words(kindOf(kind).list)}</a>`;
-    if (!found) return notice(`There is no ${words(kind)} with the ID ${id} in this workspace`, all);
-    const facts = isRecord(kind)
-      ? factList(kind, found)
-      : html`<p>Kept in another system. This service has what refers to it.</p>`;
-    const isAfter = (time: string) => (change: Data) => change.at > time;
-    const changesSince = (time: string) => changeList(kind, changes.filter(isAfter(time)), names);
-    if (view === 'edit') return formPage({ kind, record: found, page, changesSince });
-    const details = html`<div class="columns">
-      <section><header><h2>Details</h2></header>${detailList(kind, found)}</section>
-      <section><header><h2>History</h2></header>${found.history && changesSince('')}</section>
-    </div>`;
-    return html`
-      ${facts}
-      ${Object.entries(lists).map((list) => linkedTable(kind, list, found, page.mayWrite))}
-      ${page.mayWrite && isRecord(kind) ? additions(kind, found) : nothing}
-      ${found.history ? details : nothing}`;
+  draw(view, data, page) {
+    const { kind = '', id } = view;
+    const { one, list } = kindOf(kind);
+    const found: Data = data[one] ?? { id, ...(data.deletion && valuesOf(data.deletion)) };
+    const numbers = inHead.slice(1).map((field) => data[one]?.[field]);
+    const number = numbers.find((value) => value && value !== nameOf(found));
+    return {
+      title: nameOf(found),
+      crumb: html`${isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(list)}</a>` : title(kind)}${number && ` / ${number}`}`,
+      actions: data[one] && page.mayWrite && view.view !== 'edit' ? actions(kind, found, page) : nothing,
+      content: content(view, data, page),
+    };
   },
 };

@@ -9,24 +9,27 @@ export type Data = Record<string, any>;
 /** The page that shows a view. */
 export interface Page {
   readonly mayWrite: boolean;
-  redraw(): void;
   /** Reads the view again and draws it. */
   refresh(): Promise<void>;
+}
+
+/** The page of a view, as far as it has been read. */
+interface Drawing {
+  readonly title: string;
+  /** The line above the title, the text beside it, and the buttons. */
+  readonly crumb?: unknown;
+  readonly note?: string;
+  readonly actions?: unknown;
+  readonly content?: unknown;
 }
 
 /** Reads and draws the views of one sort: overview, table, record, map or tree. */
 export interface Viewer {
   /** Read in turn; each result is drawn with those before it, on which a query may depend. People can copy them. */
   queries(view: View, data: Data): readonly string[];
-  /** Reads the data instead, where a query depends on the result of another one. */
-  read?(view: View): AsyncGenerator<Data>;
-  /** The title of the page, the line above it, the text and the buttons beside it. */
-  title?(view: View, data: Data): string;
-  crumb?(view: View, data: Data): unknown;
-  note?(view: View, data: Data): string;
-  actions?(view: View, data: Data, page: Page): unknown;
-  /** Draws the data read so far: at least the first result, or nothing of a table whose filters are refused. */
-  draw(view: View, data: Data, page: Page): unknown;
+  /** Reads the data instead, where it is not read in turn. Gets the data that is shown. */
+  read?(view: View, data: Data): AsyncGenerator<Data>;
+  draw(view: View, data: Data, page: Page): Drawing;
 }
 
 /** The client repeats requests while the service is busy or away. */
@@ -58,7 +61,7 @@ const maxPauseMs = 30_000;
 /** A connection without a byte for this time is lost: the service sends one every 3 seconds. */
 const maxSilenceMs = 15_000;
 
-export const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** A hidden page does not connect: a browser has six connections to a server, for all its tabs. */
 const isHidden = (): boolean => document.visibilityState === 'hidden';
@@ -101,14 +104,12 @@ async function* changes(): AsyncGenerator<void> {
     setConnected(true);
     yield;
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-    for (let rest = ''; ; ) {
+    for (;;) {
       const silence = setTimeout(() => stop.abort(), maxSilenceMs);
       const { done, value } = await reader.read().finally(() => clearTimeout(silence));
       if (done) return;
-      rest += value;
-      if (rest.includes('event: next')) yield;
-      // An event may come in two pieces.
-      rest = rest.slice(rest.lastIndexOf('\n') + 1);
+      // A colon alone keeps the connection.
+      if (/[^:\s]/.test(value)) yield;
     }
   } finally {
     stop.abort();

@@ -3,11 +3,12 @@ import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
 import { columnMenu, columnsOf } from './columns.ts';
 import './bulk.ts';
-import { facetQueries, facets, facetsButton } from './facets.ts';
-import { chips, filterForm, filterNames, firstPage, searchForm } from './filters.ts';
+import { facetQueries, facets } from './facets.ts';
+import { chips, filterForm, filterNames, firstPage } from './filters.ts';
 import { newAddress } from './form.ts';
 import { kindOf, title, words } from './kinds.ts';
-import { ascending, atMost, descending, query, rowsOf, whereOf } from './queries.ts';
+import { ascending, atMost, descending, filterGroups, query, rowsOf, whereOf } from './queries.ts';
+import { searchForm } from './search.ts';
 import { type Data, download, type Viewer } from './service.ts';
 import { button, headOf, notice, recordTable } from './values.ts';
 
@@ -23,44 +24,30 @@ function sortingHead(view: View, field: string, classes: string) {
   </th>`;
 }
 
-const pageSize = () => atMost(50);
+/** A printed table has as many rows as the service allows, up to a thousand. */
+const pageSize = ({ view }: View): number => atMost(view === 'print' ? 1_000 : 50);
 
-/** The first and last number of a page, such as `51–100`. An address with a cursor alone has no number. */
-function rangeOf({ page = '', after, before }: View, { nodes, pageInfo }: Data, total?: number): string | undefined {
-  const { hasPreviousPage, hasNextPage } = pageInfo;
-  const isFirst = !hasPreviousPage || (after ?? before) === undefined;
-  const last = hasNextPage ? undefined : total;
-  const start = isFirst ? 1 : last ? last - nodes.length + 1 : (Number.parseInt(page, 10) - 1) * pageSize() + 1;
-  if (!(start > 0)) return undefined;
-  return [start, start + nodes.length - 1].map((number) => number.toLocaleString()).join('–');
+/** The numbers of the records of a page, such as `51–100 of 19,481`. */
+function noteOf(view: View, { nodes, pageInfo }: Data, total: number | undefined): string {
+  if (nodes.length === 0 || nodes.length === total) return nodes.length.toLocaleString();
+  const start = pageInfo.hasPreviousPage ? (Number(view.page ?? 1) - 1) * pageSize(view) + 1 : 1;
+  const range = [start, start + nodes.length - 1].map((number) => number.toLocaleString()).join('–');
+  return total === undefined ? range : `${range} of ${total.toLocaleString()}`;
 }
 
-function noteOf(view: View, { count, ...data }: Data): string {
-  const shown = data[kindOf(view.kind).list];
-  const total: number | undefined = count?.totalCount;
-  if (!shown || shown.nodes.length === 0) return total?.toLocaleString() ?? '';
-  const range = rangeOf(view, shown, total) ?? shown.nodes.length.toLocaleString();
-  if (total === undefined) return range;
-  return shown.nodes.length === total ? total.toLocaleString() : `${range} of ${total.toLocaleString()}`;
-}
-
-function pageOf(view: View, shown: Data, data: Data, isPickable: boolean) {
-  const { kind = '', page } = view;
+function pageOf(view: View, shown: Data, note: string, isPickable: boolean) {
+  const { kind = '', page = 1 } = view;
   const { hasPreviousPage, startCursor, hasNextPage, endCursor } = shown.pageInfo;
-  const number = Number.parseInt(page ?? '1', 10) || undefined;
   const way = (rel: string, text: string, step: number, cursor: View) => html`<a class="button" rel=${rel}
-    href=${firstPage(view, { ...cursor, page: number === undefined ? number : String(Math.max(1, number + step)) })}>${text}</a>`;
+    href=${firstPage(view, { view: view.view, page: String(Number(page) + step), ...cursor })}>${text}</a>`;
   const pages = html`<nav class="pages row" aria-label="Pages">
-    <small>${noteOf(view, data)}</small> <span class="end"></span>
+    <small>${note}</small> <span class="end"></span>
     ${hasPreviousPage ? way('prev', 'Previous', -1, { before: startCursor }) : nothing}
     ${hasNextPage ? way('next', 'Next', 1, { after: endCursor }) : nothing}
   </nav>`;
+  const head = (field: string, classes: string) => sortingHead(view, field, classes);
   return html`
-    ${recordTable(kind, shown.nodes, title(kindOf(kind).list), {
-      fields: columnsOf(view),
-      head: (field, classes) => sortingHead(view, field, classes),
-      isPickable,
-    })}
+    ${recordTable(kind, shown.nodes, title(kindOf(kind).list), { fields: columnsOf(view), head, isPickable })}
     ${hasPreviousPage || hasNextPage ? pages : nothing}`;
 }
 
@@ -91,39 +78,54 @@ function orderOf({ kind = '', sort }: View): object[] | undefined {
   return [{ [field]: kindOf(kind).order.includes(`${field}Id`) ? { name: direction } : direction }];
 }
 
+function actions(view: View, mayWrite: boolean) {
+  const { kind = '', filters = [] } = view;
+  const save = () => void download(kindOf(kind).list, whereOf(view)).catch(({ message }) => alert(message));
+  // A new record has one value of each.
+  const given = filterGroups(filters).flatMap((group) => (group.length === 1 ? group : []));
+  return html`${columnMenu(view)} ${button('CSV', save, 'bare wide')}
+    <a class="button bare wide" href=${firstPage(view, { view: 'print' })}>Print</a>
+    ${mayWrite ? button('Import', () => chooseFiles(kind), 'wide') : nothing}
+    ${mayWrite ? html`<a class="button primary" href=${newAddress(kind, given)}>New ${words(kind)}</a>` : nothing}`;
+}
+
 export const table: Viewer = {
   queries(view, data) {
     const { kind = '', before, after } = view;
     const { list } = kindOf(kind);
     const [where, orderBy] = [whereOf(view), orderOf(view)];
-    const page = before === undefined ? { first: pageSize(), after } : { last: pageSize(), before };
+    const page = before === undefined ? { first: pageSize(view), after } : { last: pageSize(view), before };
     const selection = `${rowsOf(kind, columnsOf(view))} pageInfo { hasPreviousPage hasNextPage startCursor endCursor }`;
     // The count is read by itself: all that match are read for it.
     const count = `count: ${query(list, { first: 0, where }, 'totalCount')}`;
     const rows = [...filterNames(view), query(list, { ...page, where, orderBy }, selection)].join('\n  ');
     return [rows, count, ...facetQueries(view, data)];
   },
-  note: noteOf,
-  actions(view, _, { mayWrite }) {
-    const { kind = '' } = view;
-    const { list } = kindOf(kind);
-    const save = () => void download(list, whereOf(view)).catch(({ message }) => alert(message));
-    return html`${columnMenu(view)} ${button('CSV', save, 'bare wide')}
-      ${mayWrite ? button('Import', () => chooseFiles(kind), 'wide') : nothing}
-      ${mayWrite ? html`<a class="button primary" href=${newAddress(kind, view.filters)}>New ${words(kind)}</a>` : nothing}`;
-  },
   // A filter that the service refuses can still be removed.
   draw(view, data, page) {
     const { mayWrite } = page;
-    const { kind = '' } = view;
-    const shown = data[kindOf(kind).list];
-    const number = columnsOf(view).length;
-    return html`<div class="tools row">
-        ${searchForm(view, kind)} ${chips(view, data)} ${filterForm(view)} ${facetsButton(view, data)}
-        <label class="row end switch"><input type="checkbox"> All ${number} columns</label>
+    const { kind = '', search } = view;
+    const { list } = kindOf(kind);
+    const shown = data[list];
+    const note = shown ? noteOf(view, shown, data.count?.totalCount) : '';
+    const narrowing = facets(view, data);
+    const narrow = html`<button type="button" class="bare narrow" popovertarget="facets">Narrow down</button>`;
+    const searching = searchForm({
+      name: 'search',
+      labels: [title(list), 'Search'],
+      placeholder: `Search ${words(list)}`,
+      search,
+      addressOf: (search) => firstPage(view, { search }),
+    });
+    const part = `Printed are the records ${note}: filter the table, or print the next page, too.`;
+    const content = html`<div class="tools row">
+        ${searching} ${chips(view, data)} ${filterForm(view)} ${narrowing ? narrow : nothing}
+        <label class="row end switch"><input type="checkbox"> All ${columnsOf(view).length} columns</label>
       </div>
+      ${view.view === 'print' && shown?.pageInfo.hasNextPage ? html`<p role="status">${part}</p>` : nothing}
       ${shown?.nodes.length === 0 ? emptyPage(view, mayWrite) : nothing}
-      ${shown?.nodes.length > 0 ? html`<div class="beside"><div>${pageOf(view, shown, data, mayWrite)}</div>${facets(view, data)}</div>` : nothing}
+      ${shown?.nodes.length > 0 ? html`<div class="beside"><div>${pageOf(view, shown, note, mayWrite)}</div>${narrowing}</div>` : nothing}
       ${mayWrite ? html`<bulk-bar class="save bulk row" .options=${{ kind, page }}></bulk-bar>` : nothing}`;
+    return { title: title(list), note, actions: actions(view, mayWrite), content };
   },
 };

@@ -5,19 +5,34 @@ import { addressOf } from './address.ts';
 import { columns, isLink, nameOf, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
 
-const dayFormat = { day: '2-digit', month: '2-digit', year: 'numeric' } as const;
-const clockFormat = { hour: '2-digit', minute: '2-digit' } as const;
+const nearFormat = { weekday: 'short', day: '2-digit', month: 'short' } as const;
+const farFormat = { day: '2-digit', month: '2-digit', year: 'numeric' } as const;
+const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
+const nearMs = 180 * 86_400_000;
 
-/** Draws a time, or a date where it is midnight in UTC, as dates are stored. */
-export function time(value: string): TemplateResult {
-  const moment = new Date(value);
-  const isDate = value.endsWith('T00:00:00.000Z');
-  const zone = isDate ? { timeZone: 'UTC' } : {};
-  const clock = html` <span class="quiet">${moment.toLocaleTimeString(undefined, clockFormat)}</span>`;
-  const whole = moment.toLocaleString(undefined, { dateStyle: 'full', ...(isDate ? zone : { timeStyle: 'short' }) });
-  return html`<time datetime=${value} title=${whole}>${moment.toLocaleDateString(undefined, { ...dayFormat, ...zone })}${
-    isDate ? nothing : clock
-  }</time>`;
+interface TimeTexts {
+  readonly day: string;
+  /** Empty for a date, which is stored as midnight in UTC. */
+  readonly clock: string;
+  readonly whole: string;
+}
+
+/** Writes a time, or a date. Near days have a weekday in place of the year. */
+export function timeTexts(value: string): TimeTexts {
+  const isDate = /^.{10}(T00:00:00\.000Z)?$/.test(value);
+  const moment = new Date(isDate ? `${value.slice(0, 10)}T00:00` : value);
+  if (Number.isNaN(moment.getTime())) return { day: value, clock: '', whole: value };
+  const isNear = Math.abs(moment.getTime() - Date.now()) < nearMs;
+  return {
+    day: moment.toLocaleDateString(undefined, isNear ? nearFormat : farFormat),
+    clock: isDate ? '' : moment.toLocaleTimeString(undefined, clockFormat),
+    whole: moment.toLocaleString(undefined, { dateStyle: 'full', ...(!isDate && { timeStyle: 'short' }) }),
+  };
+}
+
+export function time(value: string, hasDay = true): TemplateResult {
+  const { day, clock, whole } = timeTexts(value);
+  return html`<time datetime=${value} title=${whole}>${hasDay || !clock ? day : nothing} <span class="quiet">${clock}</span></time>`;
 }
 
 /** The colour of a label, for the property `style`: the policy of the page forbids the attribute. */
@@ -77,9 +92,9 @@ const widths: Readonly<Record<string, string>> = { DateTime: 'date', Status: 'st
 const widthClass = (kind: string, field: string): string =>
   widths[typeOf(kind, field)] ?? (/^(uid|reference|number|postalCode)$/.test(field) ? 'code' : '');
 
-/** In pixels: a table that needs more than its place is scrolled by itself. */
-const minWidths: Readonly<Record<string, number>> = { name: 250, code: 100, date: 168, status: 140, number: 90 };
-const [otherWidth, placeWidth] = [110, 860];
+/** Tables of more columns than this are scrolled by themselves. */
+const maxColumns = 5;
+const columnWidth = 150;
 
 interface TableOptions {
   readonly fields?: readonly string[];
@@ -103,8 +118,6 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
     if (field === first) return width || 'name';
     return onPhone.includes(field) ? width : `${width} more`;
   };
-  const widthOf = (field: string) => minWidths[classOf(field).replace(' more', '')] ?? otherWidth;
-  const width = fields.reduce((sum, field) => sum + widthOf(field), 0);
   const nameIn = (node: Data) => (typeOf(kind, first) === 'DateTime' && node[first] ? time(node[first]) : undefined);
   const pick = (node: Data) => html`<td class="pick">
     <input type="checkbox" name="pick" value=${node.id} aria-label=${`Select ${nameOf(node)}`}></td>`;
@@ -114,8 +127,8 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
     ${others.map((field) => html`<td class=${classOf(field)}>${cell(kind, field, node)}</td>`)}
   </tr>`;
   const all = html`<th class="pick"><input type="checkbox" aria-label="Select all" @change=${pickAll}></th>`;
-  return html`<div class=${width > placeWidth ? 'scroll many' : 'scroll'} .style=${`--width: ${width}px`}
-    tabindex="0" role="region" aria-label=${label}>
+  return html`<div class=${fields.length > maxColumns ? 'scroll many' : 'scroll'}
+    .style=${`--width: ${fields.length * columnWidth}px`} tabindex="0" role="region" aria-label=${label}>
     <table>
       <thead><tr>${isPickable ? all : nothing}${fields.map((field) => head(field, classOf(field)))}</tr></thead>
       <tbody>${repeat(nodes, ({ id }) => id, row)}</tbody>
@@ -164,3 +177,7 @@ export async function copyText(text: string): Promise<void> {
   area.remove();
   from.focus();
 }
+
+/** A field of a record with its value. */
+export const detail = (field: string, value: unknown, classes = '') =>
+  html`<div><dt>${title(field)}</dt><dd class=${classes}>${value}</dd></div>`;

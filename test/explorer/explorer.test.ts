@@ -262,6 +262,28 @@ describeInChromium('the explorer', () => {
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
+  test('prints a whole table with its title and its filters, and nothing that can be pressed', async () => {
+    const { page, origin } = await newPage(open);
+    await page.addInitScript(
+      'print = () => { document.body.dataset.printed = document.querySelectorAll("tr").length; }',
+    );
+    await page.goto(`${origin}/explore?kind=Asset&filter=name.isNull:false`);
+    await page.getByRole('link', { name: 'Print' }).click();
+    await page.locator('body[data-printed="61"]').waitFor();
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await note(page, '60');
+    await chips(page).getByText('Name is not empty').waitFor();
+    const pressed = page.locator('button, summary, input, select, .button, nav, .chip a');
+    expect(await pressed.filter({ visible: true }).count()).toBe(0);
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(255, 255, 255)');
+    // All rows, on A4.
+    const pages = (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type \/Page\b/g);
+    expect(pages?.length).toBeGreaterThan(1);
+    await look(page, 'explorer-print');
+    const part = await newPage(short, '/explore?kind=Asset&view=print');
+    await part.page.getByText('Printed are the records 1–4 of 60').waitFor();
+  });
+
   test('says when there is no such record, and nothing that matches', async () => {
     const { page, origin } = await newPage(open, '/explore?kind=Asset&id=asset_01h455vb4pex5vsknk084sn02q');
     await page.getByText(/There is no asset with the ID/).waitFor();
@@ -277,6 +299,9 @@ describeInChromium('the explorer', () => {
 
   test('shows what a deleted record was, who deleted it, and undoes that', async () => {
     const [yard] = await open.create('/locations', { name: 'Bremen yard', city: 'Bremen' });
+    const update = 'mutation ($input: [LocationPatch!]!) { updateLocations(input: $input) { id } }';
+    for (let number = 1; number <= 20; number += 1)
+      await open.data(update, { input: [{ id: yard?.id, address1: `Quay ${number}` }] });
     await open.data('mutation ($ids: [ID!]!) { deleteLocations(ids: $ids) { id } }', { ids: [yard?.id] });
     const { page, visit } = await newPage(open, `/explore?kind=Location&id=${yard?.id}`);
     await heading(page, 'Bremen yard');
@@ -285,12 +310,21 @@ describeInChromium('the explorer', () => {
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-deleted');
     await page.getByText('live', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Older changes' }).click();
+    await page.locator('.history').getByText('Somebody created').waitFor();
+    await page.getByText('Somebody deleted this record.').waitFor();
+    await page.getByRole('link', { name: 'Latest changes' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('link', { name: 'Edit' }).waitFor();
     await page
       .locator('.history')
       .getByText(/undid a change/)
       .waitFor();
+    // A message covers nothing for good.
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    const message = await page.getByText('Undone.').locator('..').boundingBox();
+    const last = await page.getByText('Query', { exact: true }).boundingBox();
+    expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual(message?.y ?? 0);
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
@@ -305,6 +339,11 @@ describeInChromium('the explorer', () => {
       await page.getByLabel(name, { exact: true }).click();
       await page.getByRole('columnheader', { name }).waitFor();
     }
+    // Before the menu is drawn again, it has the next key.
+    await page.evaluate("for (const name of ['owner', 'status']) document.getElementById('column-' + name).click()");
+    await expect.poll(heads).toBe('Name,External IDs,UID');
+    await page.evaluate("for (const name of ['status', 'owner']) document.getElementById('column-' + name).click()");
+    await expect.poll(heads).toBe('Name,External IDs,UID,Status,Owner');
     await page.getByRole('button', { name: 'Move UID forward' }).press('Enter');
     // The menu is drawn again with the table.
     await expect.poll(heads).toBe('Name,UID,External IDs,Status,Owner');

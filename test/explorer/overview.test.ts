@@ -71,6 +71,11 @@ describeInChromium('the overview', () => {
     // The address is right on every day.
     expect(new URL(page.url()).searchParams.getAll('filter')).toContain('endDate.lt:today');
 
+    // A near day has its weekday everywhere.
+    await rows(page).getByRole('link', { name: 'Late' }).click();
+    const yesterday = new Date(day(-1)).toLocaleDateString('en-US', { weekday: 'short' });
+    await page.locator('.facts').getByText(yesterday).waitFor();
+
     // Which statuses are finished is in the address, too.
     await page.goto(`${origin}/explore`);
     await page.getByText('Finished work orders are not listed: Erledigt').click();
@@ -122,6 +127,12 @@ describeInChromium('the overview', () => {
     // Another status can be chosen instead.
     await expect.poll(values).toEqual(['On hold 1', 'open 1', 'yard 1', 'repair 1']);
     expect(await barriers(page)).toEqual([]);
+    // Or it is added, and both are one condition.
+    await facets.getByRole('link', { name: 'open' }).click();
+    await page.getByText('Status is On hold or open').waitFor();
+    await expect.poll(() => rows(page).count()).toBe(2);
+    await facets.getByRole('link', { name: 'open' }).click();
+    await page.getByText('Status is On hold ×', { exact: true }).waitFor();
     await facets.getByRole('link', { name: 'On hold' }).click();
     await expect.poll(values).toEqual(['On hold 1', 'open 1', 'yard 2', 'repair 2']);
     // On a phone, a button opens them.

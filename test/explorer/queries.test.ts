@@ -121,6 +121,18 @@ test('a day of an address is counted from today', () => {
   expect(where('today+x')).toContain('lt: "today x"');
 });
 
+test('filters of a field with several values find records with one of them, or with none', async () => {
+  const user = service.as(await service.key({ workspace: 'several' }));
+  await user.create('/assets', ...['a', 'b', 'c'].map((statusId) => ({ name: statusId, statusId })), { name: 'none' });
+  const found = async (operator: string) => {
+    const view = viewOf(`?kind=Asset&filter=statusId.${operator}:a&filter=statusId.${operator}:b&filter=name.ne:d`);
+    const { assets } = await user.data(documentOf(views.table.queries(view, {})));
+    return assets.nodes.map(({ name }: { name: string }) => name);
+  };
+  expect(await found('eq')).toEqual(['a', 'b']);
+  expect(await found('ne')).toEqual(['c', 'none']);
+});
+
 test('a list of a record is the table to which it leads', async () => {
   const user = service.as(await service.key({ workspace: 'default', user: 'planner' }));
   await user.data(
@@ -231,8 +243,8 @@ test('the address of a view leads to it', () => {
 
 test.each([
   ['', {}],
-  ['?kind=toString', {}],
-  ['?kind=__proto__&id=1', {}],
+  ['?kind=toString', { view: 'missing' }],
+  ['?kind=__proto__&id=1', { view: 'missing' }],
   ['?kind=Asset&view=map', { kind: 'Asset', filters: [] }],
   ['?kind=Asset&sort=constructor&filter=name.drop:x&filter=toString.eq:1&filter=', { kind: 'Asset', filters: [] }],
 ])('what is no view of the address %s is left out', (address, view) => {
