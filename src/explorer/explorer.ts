@@ -3,7 +3,7 @@ import { html, nothing, render } from 'lit-html';
 import { addressOf, type View, viewOf } from './address.ts';
 import { creation, isUnsaved } from './form.ts';
 import { imports } from './imports.ts';
-import { otherViews, title as titleOf } from './kinds.ts';
+import { linkOf, otherViews, title as titleOf } from './kinds.ts';
 import { locationMap } from './locations.ts';
 import { overview } from './overview.ts';
 import { documentOf } from './queries.ts';
@@ -20,6 +20,9 @@ const main = element('main');
 
 const missing: Viewer = {
   queries: () => [],
+  async *read() {
+    yield {};
+  },
   draw: () => ({
     title: 'There is no such page',
     content: notice('This address leads to no records', html`<a class="button" href="explore">Overview</a>`),
@@ -98,7 +101,6 @@ class Explorer implements Page {
         if (next !== this.#next) return;
         put({ data: { ...next.data, ...part } });
       }
-      if (queriesOf(next).length === 0) put({});
       if (!isSame && next.view.view === 'print') print();
     } catch (error) {
       put({ problem: (error as Error).message });
@@ -108,9 +110,11 @@ class Explorer implements Page {
   #draw(): void {
     const { view, data, problem } = this.#shown;
     const { title, crumb, note, actions, content } = viewerOf(view).draw(view, data, this);
+    // The path of an argument, such as `where.createdAt.gt`, means nothing to people.
+    const reason = problem?.replace(/\bwhere[.\w[\]]*\.(\w+)\.\w+(?=:)/, (_, field) => titleOf(linkOf(field)));
     const retry = button('Try again', () => void this.show());
     const failure = html`<div class="notice card pad row" role="alert">
-      <span><b class="error">This page could not be read.</b> ${problem}</span> <span class="end">${retry}</span>
+      <span><b class="error">This page could not be read.</b> ${reason}</span> <span class="end">${retry}</span>
     </div>`;
     document.title = `${title} – Yardgraph`;
     render(searchEverywhere(view), element('everywhere'));

@@ -1,14 +1,14 @@
-/** The filters of a table. */
+/** The filters of a table, and its facets: the most frequent values of its status, place and type, with counts. */
 import { html, nothing, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { ref } from 'lit-html/directives/ref.js';
-import { addressOf, type Filter, type View } from './address.ts';
+import { addressOf, type Filter, textOf, type View } from './address.ts';
 import { dayWords } from './days.ts';
 import { inOrder, isLink, kindOf, linkOf, nameOf, operators, title, typeOf } from './kinds.ts';
 import { picker } from './picker.ts';
-import { filterGroups, namesOf, query } from './queries.ts';
+import { filterGroups, groupsQuery, namesOf, query, whereOf } from './queries.ts';
 import type { Data } from './service.ts';
-import { timeTexts } from './values.ts';
+import { labelStyle, timeTexts } from './values.ts';
 
 /** The address of the first page of a view, with something changed. */
 export const firstPage = (view: View, changed: View) =>
@@ -59,8 +59,8 @@ const alternatives = new Intl.ListFormat('en', { type: 'disjunction' });
 
 export function chips(view: View, data: Data) {
   const { kind = '', filters = [] } = view;
-  const chip = (group: readonly [Filter, ...Filter[]]) => {
-    const [{ field, operator, value }] = group;
+  const chip = (group: readonly Filter[]) => {
+    const { field, operator, value } = group[0] as Filter;
     const isNull = operator === 'isNull';
     const name = operatorName(kindOf(kind).filters[field], `${operator}:${isNull ? value : ''}`);
     const values = group.map((filter) => valueText(kind, filter, data[`filter${filters.indexOf(filter)}`]));
@@ -144,4 +144,58 @@ export function filterForm(view: View) {
       <form class="floats pad row" @submit=${submit} ${ref((form) => form && drawInputs(view, form as HTMLFormElement))}></form>
     </details>`,
   );
+}
+
+/** The first three that a kind has are its facets. */
+const preferred = ['status', 'currentLocation', 'location', 'assetType', 'type', 'project', 'category', 'parent'];
+
+const facetFields = (kind = ''): readonly string[] =>
+  preferred.filter((field) => isLink(typeOf(kind, field)) && `${field}Id` in kindOf(kind).filters).slice(0, 3);
+
+/** The filters without the chosen values of a facet. */
+const othersOf = ({ filters = [] }: View, link: string): readonly Filter[] =>
+  filters.filter(({ field, operator }) => field !== `${link}Id` || operator !== 'eq');
+
+const maxValues = 5;
+
+/** A facet with conditions counts all records that match. */
+const maxCounted = 20_000;
+
+/** Depends on the count of the table. A search looks at all records of the kind, whose number is read first. */
+export function facetQueries(view: View, { count, all }: Data): readonly string[] {
+  const { kind = '', search } = view;
+  const counted = (search ? all : count)?.totalCount ?? Number.POSITIVE_INFINITY;
+  const isCheap = (link: string) => counted <= maxCounted || (!search && othersOf(view, link).length === 0);
+  const facets = facetFields(kind).filter(isCheap);
+  const facetQuery = (link: string) =>
+    `${link}Facet: ${groupsQuery(kind, link, maxValues + 1, whereOf({ ...view, filters: othersOf(view, link) }))}`;
+  return [
+    ...(search ? [`all: ${query(kindOf(kind).list, { first: 0 }, 'totalCount')}`] : []),
+    ...(facets.length > 0 ? [facets.map(facetQuery).join('\n  ')] : []),
+  ];
+}
+
+/** Chosen values are added to each other: the records have one of them. */
+function choice(view: View, link: string, group: Data) {
+  const { filters = [] } = view;
+  const filter = { field: `${link}Id`, operator: 'eq', value: group[`${link}Id`] };
+  const others = filters.filter((other) => textOf(other) !== textOf(filter));
+  const isChosen = others.length < filters.length;
+  const target: Data = group[link] ?? { id: filter.value };
+  const style = labelStyle(target.color);
+  return html`<a href=${firstPage(view, { filters: isChosen ? others : [...filters, filter] })}
+    aria-current=${isChosen ? 'true' : nothing}>
+    <span class=${style ? 'label' : nothing} .style=${style}>${nameOf(target)}</span>
+    <small>${group.count.toLocaleString()}</small></a>`;
+}
+
+/** They stand beside the table, or open from a button. Undefined without any values. */
+export function facets(view: View, data: Data) {
+  const valuesOf = (link: string): readonly Data[] =>
+    (data[`${link}Facet`]?.groups ?? []).filter((group: Data) => group[`${link}Id`] !== null).slice(0, maxValues);
+  const links = facetFields(view.kind).filter((link) => valuesOf(link).length > 0);
+  if (links.length === 0) return undefined;
+  return html`<aside id="facets" class="nav facets end" popover aria-label="Narrow down">
+    ${links.map((link) => html`<h2>${title(link)}</h2> ${valuesOf(link).map((group) => choice(view, link, group))}`)}
+  </aside>`;
 }

@@ -130,27 +130,18 @@ function searchConditions(kind: string, search: string): readonly object[] {
 }
 
 /** Filters of a field with several values are one: it has one of the values, or none of them. */
-export function filterGroups(filters: readonly Filter[]): readonly (readonly [Filter, ...Filter[]])[] {
-  const groups = new Map<string, [Filter, ...Filter[]]>();
-  for (const filter of filters) {
-    const { field, operator } = filter;
-    const key = ['eq', 'ne'].includes(operator) ? `${field}.${operator}` : textOf(filter);
-    const group = groups.get(key);
-    if (group) group.push(filter);
-    else groups.set(key, [filter]);
-  }
-  return [...groups.values()];
-}
-
-function groupCondition(kind: string, group: readonly Filter[]): object | undefined {
-  const conditions = group.map((filter) => conditionOf(kind, filter));
-  if (conditions.length === 1) return conditions[0];
-  return group[0]?.operator === 'eq' ? { or: conditions } : { and: conditions };
+export function filterGroups(filters: readonly Filter[]): readonly (readonly Filter[])[] {
+  const keyOf = (filter: Filter) =>
+    ['eq', 'ne'].includes(filter.operator) ? `${filter.field}.${filter.operator}` : textOf(filter);
+  return [...new Set(filters.map(keyOf))].map((key) => filters.filter((filter) => keyOf(filter) === key));
 }
 
 /** The condition of a table, as the argument `where` and as the exports take it. */
 export function whereOf({ kind = '', search = '', filters = [] }: View): object | undefined {
-  const groups = filterGroups(filters).map((group) => groupCondition(kind, group));
+  const groups = filterGroups(filters).flatMap((group) => {
+    const all = group.map((filter) => conditionOf(kind, filter));
+    return all.length > 1 && group[0]?.operator === 'eq' ? [{ or: all }] : all;
+  });
   const conditions = [...groups, ...searchConditions(kind, search)];
   return conditions.length > 1 ? { and: conditions } : conditions[0];
 }

@@ -9,41 +9,32 @@ import { notice, recordTable } from './values.ts';
 
 const shownMatches = 5;
 
-interface SearchForm {
-  readonly name: string;
-  /** The label of the form, and that of its input. */
-  readonly labels: readonly [form: string, input: string];
-  readonly placeholder: string;
-  readonly search: string | undefined;
-  addressOf(search: string): string;
-}
-
-export function searchForm({ name, labels: [label, inputLabel], placeholder, search = '', addressOf }: SearchForm) {
+/** Searches `all records`, or those of a table. */
+export function searchForm(
+  records: string,
+  search: string | undefined,
+  addressOf: (search: string) => string,
+  hint = '',
+) {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    location.assign(addressOf(String(new FormData(event.target as HTMLFormElement).get(name)).trim()));
+    location.assign(addressOf(String(new FormData(event.target as HTMLFormElement).get('search')).trim()));
   };
-  return html`<form role="search" aria-label=${label} @submit=${submit}>
-    <input type="search" name=${name} aria-label=${inputLabel} .value=${search} placeholder=${placeholder}
-      title="Finds records with all words. erp:4711 is the ID 4711 of the system erp.">
+  return html`<form role="search" aria-label=${title(records)} @submit=${submit}>
+    <input type="search" name="search" aria-label=${`Search ${records}`} .value=${search ?? ''}
+      placeholder=${`Search ${records}${hint}`} title="Finds records with all words. erp:4711 is the ID 4711 of the system erp.">
   </form>`;
 }
 
 export const searchEverywhere = ({ kind, search }: View) =>
-  searchForm({
-    name: 'everywhere',
-    labels: ['All records', 'Search all records'],
-    placeholder: 'Search all records  ( / )',
-    search: kind ? '' : search,
-    addressOf: (search) => addressOf({ search }),
-  });
+  searchForm('all records', kind ? '' : search, (search) => addressOf({ search }), '  ( / )');
 
 /** The slash key leads to the search, except while somebody types. */
 export function focusSearch(event: KeyboardEvent): void {
   const isTyping = (event.target as HTMLElement).matches('input:not([type=checkbox]), textarea, select');
   if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
-  document.querySelector<HTMLInputElement>('[name=everywhere]')?.select();
+  document.querySelector<HTMLInputElement>('#everywhere input')?.select();
 }
 
 /** As many columns as fit into any window. */
@@ -68,7 +59,7 @@ export const searchResults: Viewer = {
   draw({ search = '' }, data) {
     const sections = sectionsOf(data, search).map(({ kind, matches }) => {
       const { list } = kindOf(kind);
-      const all = html`<p><a href=${addressOf({ kind, search })}>All ${words(list)} that match</a></p>`;
+      const all = html`<p class="pad"><a href=${addressOf({ kind, search })}>All ${words(list)} that match</a></p>`;
       return html`<section>
         <h2>${title(list)}</h2>
         ${recordTable(kind, matches.slice(0, shownMatches), title(list), { fields: shownFields(kind) })}

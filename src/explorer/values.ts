@@ -6,7 +6,7 @@ import { columns, isLink, nameOf, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
 
 const nearFormat = { weekday: 'short', day: '2-digit', month: 'short' } as const;
-const farFormat = { day: '2-digit', month: '2-digit', year: 'numeric' } as const;
+const farFormat = { day: '2-digit', month: 'short', year: 'numeric' } as const;
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
 const nearMs = 180 * 86_400_000;
 
@@ -177,7 +177,3 @@ export async function copyText(text: string): Promise<void> {
   area.remove();
   from.focus();
 }
-
-/** A field of a record with its value. */
-export const detail = (field: string, value: unknown, classes = '') =>
-  html`<div><dt>${title(field)}</dt><dd class=${classes}>${value}</dd></div>`;
