@@ -65,11 +65,32 @@ export function readKinds() {
   };
 }
 
+/**
+ * An outline goes on beyond 180 degrees, as the map draws it, in place of a line across the world. That of Antarctica
+ * is closed around the pole.
+ */
+function unwrapped(ring) {
+  const points = [];
+  for (const [longitude, latitude] of ring) {
+    const before = points.at(-1)?.[0] ?? longitude;
+    points.push([longitude - 360 * Math.round((longitude - before) / 360), latitude]);
+  }
+  const [[first], [last]] = [points[0], points.at(-1)];
+  if (Math.abs(last - first) > 180) points.push([last, -90], [(first + last) / 2, -90], [first, -90], points[0]);
+  return points;
+}
+
 /** The outlines of the countries, for the map: two decimals are about a kilometre. */
-function countries() {
+export function countries() {
   const topology = createRequire(import.meta.url)('world-atlas/countries-50m.json');
+  const { features, ...collection } = feature(topology, topology.objects.countries);
+  const outlined = features.map(({ geometry, ...country }) => {
+    const { type, coordinates } = geometry;
+    const polygons = (type === 'Polygon' ? [coordinates] : coordinates).map((rings) => rings.map(unwrapped));
+    return { ...country, geometry: { type: 'MultiPolygon', coordinates: polygons } };
+  });
   const rounded = (_, value) => (typeof value === 'number' ? Math.round(value * 100) / 100 : value);
-  return JSON.stringify(feature(topology, topology.objects.countries), rounded);
+  return JSON.stringify({ ...collection, features: outlined }, rounded);
 }
 
 /** The licenses of the bundled packages. */

@@ -164,7 +164,8 @@ class ImportDialog extends HTMLElement {
   async #check(signal: AbortSignal): Promise<void> {
     [this.#checked, this.#work, this.#stored] = [undefined, undefined, undefined];
     // A refused key ends the import: the rest could go to the workspace of another key.
-    const key = { serverURL: new URL('./', location.href), apiKeyAuth: sessionStorage.getItem('yardgraph.key') ?? '' };
+    const [own, ofAllTabs] = [sessionStorage, localStorage].map((storage) => storage.getItem('yardgraph.key'));
+    const key = { serverURL: new URL('./', location.href), apiKeyAuth: own ?? ofAllTabs ?? '' };
     const client = new Yardgraph(key);
     const { viewer } = await client.graphql('{ viewer { workspace { id } user { id } } }');
     // The same files with the same choices resume a stopped import.

@@ -1,10 +1,14 @@
 /** The map of locations, with a list of suspect coordinates. Its code is loaded while the locations are read. */
 import { html, nothing } from 'lit-html';
+import { addressOf } from './address.ts';
 import { atMost, descending, query } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
 import { link } from './values.ts';
 
 const [maxPlaces, maxProblems] = [20_000, 50];
+const hint = html`<p>No location has coordinates yet: edit <a class="link" href=${addressOf({ kind: 'Location' })}>one</a>,
+  or import a file with the columns <code>latitude</code> and <code>longitude</code>.</p>`;
+
 const mapTitle = 'Map of locations';
 const { mapCredit } = document.body.dataset;
 
@@ -51,7 +55,7 @@ function drawMap({ places, all, placed }: Data) {
   return {
     title: mapTitle,
     note: `${count} of ${total} locations have coordinates.`,
-    content: html`<div class="card"><place-map .places=${places}></place-map></div>
+    content: html`${placed.totalCount === 0 ? hint : nothing} <div class="card"><place-map .places=${places}></place-map></div>
       <small>${limit} ${mapCredit}</small> ${problems.length > 0 ? list : nothing}`,
   };
 }

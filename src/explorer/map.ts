@@ -164,7 +164,9 @@ async function openFeatures(map: maplibre.Map, features: readonly maplibre.MapGe
   const center = geometry.coordinates as [number, number];
   if (properties?.cluster) {
     const source = map.getSource<maplibre.GeoJSONSource>('places');
-    map.easeTo({ center, zoom: (await source?.getClusterExpansionZoom(properties.cluster_id)) ?? map.getZoom() });
+    const zoom = (await source?.getClusterExpansionZoom(properties.cluster_id)) ?? 0;
+    // A part of a level is hardly seen.
+    map.easeTo({ center, zoom: Math.max(zoom, map.getZoom() + 1) });
     return;
   }
   const where = { id: { in: features.flatMap((feature) => feature.properties.id ?? []) } };

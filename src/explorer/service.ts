@@ -37,9 +37,11 @@ export const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href)
 
 export const read = (...queries: readonly string[]): Promise<Data> => yardgraph.graphql(documentOf(queries));
 
-/** Downloads all records of a table as CSV, as `yardgraph export` writes it. */
-export async function download(list: string, where: object | undefined): Promise<void> {
-  const { body } = await yardgraph.exportFile(list as 'assets', 'csv', { where, names: true });
+/** Downloads all records of a table as CSV, as `yardgraph export` writes it; for Excel in the browser's language. */
+export async function download(list: string, where: object | undefined, isForExcel: boolean): Promise<void> {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const form = isForExcel ? { excel: navigator.language, timeZone } : {};
+  const { body } = await yardgraph.exportFile(list as 'assets', 'csv', { where, names: true, ...form });
   const href = URL.createObjectURL(await new Response(body).blob());
   Object.assign(document.createElement('a'), { href, download: `${list}.csv` }).click();
   URL.revokeObjectURL(href);

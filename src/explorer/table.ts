@@ -130,10 +130,11 @@ function orderOf({ kind = '', sort }: View): object[] | undefined {
 
 function actions(view: View, mayWrite: boolean) {
   const { kind = '', filters = [] } = view;
-  const save = () => void download(kindOf(kind).list, whereOf(view)).catch(({ message }) => alert(message));
+  const save = (isForExcel: boolean) => () =>
+    void download(kindOf(kind).list, whereOf(view), isForExcel).catch(({ message }) => alert(message));
   // A new record has one value of each.
   const given = filterGroups(filters).flatMap((group) => (group.length === 1 ? group : []));
-  return html`${columnMenu(view)} ${button('CSV', save, 'bare wide')}
+  return html`${columnMenu(view)} ${button('CSV', save(false), 'bare wide')} ${button('For Excel', save(true), 'bare wide')}
     <a class="button bare wide" href=${firstPage(view, { view: 'print' })}>Print</a>
     ${mayWrite ? button('Import', () => chooseFiles(kind), 'wide') : nothing}
     ${mayWrite ? html`<a class="button primary" href=${newAddress(kind, given)}>New ${words(kind)}</a>` : nothing}`;

@@ -19,7 +19,8 @@ const keyDialog = `<dialog id="key-dialog" class="floats pad" aria-labelledby="k
 <p id="key-reason"></p>
 <label id="key-label" for="key">API key</label>
 <input id="key" type="password" autocomplete="off" required pattern="[ -~]+" title="An API key has only ASCII characters.">
-<p>It is sent only to this service, and kept until you close this browser tab.</p>
+<p>It is sent only to this service, and kept until you close this browser tab, unless you stay signed in.</p>
+<p><label class="row"><input id="stay" type="checkbox"> Stay signed in on this computer, in all tabs</label></p>
 <p class="row">
 <button class="primary" value="use">Use this key</button>
 <button value="forget" formnovalidate>Forget the key</button>

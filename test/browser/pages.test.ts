@@ -148,6 +148,20 @@ describeInChromium('the pages', () => {
     await create.locator('.live-responses-table .response-col_status', { hasText: '401' }).waitFor();
     expect(await page.evaluate("[sessionStorage.getItem('yardgraph.key'), document.cookie]")).toEqual([null, '']);
 
+    // Somebody may stay signed in: other tabs then have the key, until it is forgotten.
+    const again = page.getByRole('button', { name: 'API key', exact: true });
+    await again.click();
+    await dialog.getByLabel('API key').fill(key);
+    await dialog.getByLabel('Stay signed in').check();
+    await dialog.getByRole('button', { name: 'Use this key' }).click();
+    const other = await page.context().newPage();
+    await other.goto(`${base}/reference`);
+    await other.getByRole('button', { name: `API key: ${key.slice(0, -44)}` }).click();
+    await other.getByRole('button', { name: 'Forget the key' }).click();
+    await page.reload();
+    await again.waitFor();
+    await other.close();
+
     await page.getByRole('link', { name: 'Documentation' }).click();
     await page.getByRole('heading', { name: 'Tour' }).waitFor();
     await page.waitForFunction("document.querySelector('img').naturalWidth > 0");

@@ -5,6 +5,7 @@ import { buildSchema, parse, validate } from 'graphql';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { addressOf, type View, viewOf } from '../../src/explorer/address.ts';
+import { countries } from '../../src/explorer/build.mjs';
 import { kindNames, kindOf, kinds, linkOf, operators, typeOf } from '../../src/explorer/kinds.ts';
 import { documentOf } from '../../src/explorer/queries.ts';
 import { useSharedService } from '../support/service.ts';
@@ -249,4 +250,19 @@ test.each([
   ['?kind=Asset&sort=constructor&filter=name.drop:x&filter=toString.eq:1&filter=', { kind: 'Asset', filters: [] }],
 ])('what is no view of the address %s is left out', (address, view) => {
   expect(viewOf(address)).toEqual(view);
+});
+
+test('no outline of a country crosses the whole map', () => {
+  type Ring = readonly (readonly [longitude: number, latitude: number])[];
+  const { features } = JSON.parse(countries());
+  const rings: Ring[] = features.flatMap((country: { geometry: { coordinates: Ring[][] } }) =>
+    country.geometry.coordinates.flat(),
+  );
+
+  expect(rings.length).toBeGreaterThan(1_000);
+  for (const ring of rings) {
+    const steps = ring.slice(1).map(([longitude], at) => Math.abs(longitude - (ring[at]?.[0] ?? 0)));
+    expect(Math.max(...steps)).toBeLessThanOrEqual(180);
+    expect(ring.at(-1)).toEqual(ring[0]);
+  }
 });

@@ -1,14 +1,15 @@
 /**
  * Sends the API key with the requests of a page, and asks for one when the service refuses a request: GraphiQL and Swagger UI call
- * `fetch`, and know nothing of it. The key must not get into a URL, nor into a storage that outlives the browser tab.
+ * `fetch`, and know nothing of it. The key must not get into a URL, and outlives the browser tab only if somebody wants it to.
  */
 const entry = 'yardgraph.key';
-const readKey = () => sessionStorage.getItem(entry);
+const readKey = () => sessionStorage.getItem(entry) ?? localStorage.getItem(entry);
 
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const dialog = /** @type {HTMLDialogElement} */ (element('key-dialog'));
 const input = /** @type {HTMLInputElement} */ (element('key'));
+const stay = /** @type {HTMLInputElement} */ (element('stay'));
 
 /** One dialog for all requests that are refused meanwhile. @type {Promise<void> | undefined} */
 let asking;
@@ -41,11 +42,14 @@ window.fetch = async (resource, init) => {
 function ask(reason) {
   element('key-reason').textContent = reason;
   dialog.returnValue = '';
+  stay.checked = localStorage.getItem(entry) !== null;
   dialog.showModal();
   return new Promise((resolve) => {
     dialog.onclose = () => {
-      if (dialog.returnValue === 'use') sessionStorage.setItem(entry, input.value.trim().replace(/^bearer +/i, ''));
-      if (dialog.returnValue === 'forget') sessionStorage.removeItem(entry);
+      if (['use', 'forget'].includes(dialog.returnValue))
+        for (const kept of [sessionStorage, localStorage]) kept.removeItem(entry);
+      const storage = stay.checked ? localStorage : sessionStorage;
+      if (dialog.returnValue === 'use') storage.setItem(entry, input.value.trim().replace(/^bearer +/i, ''));
       input.value = '';
       showKey();
       resolve();
