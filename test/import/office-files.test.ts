@@ -249,6 +249,22 @@ test('an export changes nothing, and its IDs find the records; a UID finds the a
   ]);
 });
 
+test.each(['de-DE', 'en-US', 'sv-SE'])('an export for Excel in %s comes back unchanged', async (language) => {
+  const assets = [
+    { name: "'=1+1", uid: '=HYPERLINK("x")', acquiredAt: '2026-02-03', manufacturedAt: '2019-05-01T07:30:15.250Z' },
+    { name: 'Kran; "groß"', uid: '007', acquiredAt: '2026-10-25T01:30:00Z', externalIds: { erp: '+4' } },
+  ];
+  await imports.service.create('/assets', ...assets);
+  await imports.service.create('/locations', { name: 'Hof', latitude: 53.08, longitude: 8.8 }, { name: 'Hof' });
+
+  for (const kind of ['Asset', 'Location']) {
+    const list = `${kind.toLowerCase()}s`;
+    const options = ['--language', language, '--time-zone', 'Europe/Berlin', '--external-ids', 'erp'];
+    const { out } = await imports.command('export', list, ...options);
+    expect((await drop(kind, `${list}.csv`, out.join('\r\n'))).counts, out.join('\n')).toEqual([0, 0, 2, 0]);
+  }
+});
+
 test('dates with two orders, and headings that nobody knows, are not guessed', async () => {
   const { choices } = await drop('Project', 'a.csv', 'Name;Von;Bis\nA;31/12/2026;12/31/2026\n');
   expect(choices.dates).toBeUndefined();
