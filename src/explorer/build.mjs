@@ -13,7 +13,8 @@ export function readKinds() {
   const schema = buildSchema(readFileSync(join(folder, '../../schema.graphql'), 'utf8'));
   const typeOf = ({ type }) => getNamedType(type);
   const fieldsOf = (type) => Object.values(schema.getType(type)?.getFields?.() ?? {});
-  const typesByName = (fields) => Object.fromEntries(fields.map((field) => [field.name, typeOf(field).name]));
+  const typesByName = (fields, nameOf = (field) => typeOf(field).name) =>
+    Object.fromEntries(fields.map((field) => [field.name, nameOf(field)]));
   // Imports are listed, but are no records.
   const isCounted = (list) => /Connection$/.test(list) && fieldsOf(list).some(({ name }) => name === 'totalCount');
   const listsOf = (type) => {
@@ -41,6 +42,9 @@ export function readKinds() {
     const inputs = fieldsOf(`${name}Patch`).filter(
       (field) => isScalarType(typeOf(field)) && !['id', 'ifUpdatedAt', 'mergeExternalIds'].includes(field.name),
     );
+    // An ID has the type to which it leads.
+    const linkOf = (input) => fieldsOf(name).find((field) => `${field.name}Id` === input.name);
+    const typeOfInput = (input) => typeOf(linkOf(input) ?? input).name;
     const isRequired = (field) => isNonNullType(field.type) && inputs.some((input) => input.name === field.name);
     const kind = {
       one: query.name,
@@ -50,7 +54,7 @@ export function readKinds() {
       // Orders by distance need a point.
       order: fieldsOf(`${name}OrderBy`).flatMap((field) => (typeOf(field).name === 'PointInput' ? [] : [field.name])),
       lists: listsOf(name),
-      inputs: typesByName(inputs),
+      inputs: typesByName(inputs, typeOfInput),
       required: fieldsOf(name)
         .filter(isRequired)
         .map(({ name }) => name),

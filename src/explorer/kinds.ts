@@ -12,7 +12,7 @@ interface Kind {
   readonly order: readonly string[];
   /** Lists of records that refer to this one, by the names of their fields: `{ workOrders: 'WorkOrder' }`. */
   readonly lists: Readonly<Record<string, string>>;
-  /** The types of the fields that a mutation sets, by name, and those that cannot be empty. */
+  /** The fields that a mutation sets, with the type of their values or targets, and those that cannot be empty. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly required: readonly string[];
 }

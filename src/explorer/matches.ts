@@ -16,13 +16,12 @@ export function rankOf(target: Data, text: string): number {
   return [texts.includes(fold(text)), texts.some((other) => other.startsWith(fold(text))), true].indexOf(true);
 }
 
-export const compareNames = (a: Data, b: Data): number =>
-  nameOf(a).localeCompare(nameOf(b), undefined, { numeric: true });
+const compareNames = (a: Data, b: Data): number => nameOf(a).localeCompare(nameOf(b), undefined, { numeric: true });
 
-/** Removes repeated records, and sorts the others. */
-export function rankMatches(found: readonly Data[], text: string): readonly Data[] {
+/** Removes repeated records, and sorts the others: those of the same rank by name, unless they have an order. */
+export function rankMatches(found: readonly Data[], text: string, compare = compareNames): readonly Data[] {
   const byId = new Map(found.map((target) => [target.id, target]));
-  return [...byId.values()].sort((a, b) => rankOf(a, text) - rankOf(b, text));
+  return [...byId.values()].sort((a, b) => rankOf(a, text) - rankOf(b, text) || compare(a, b));
 }
 
 const part = (kind: string, name: string, page: object, nodes: string) =>

@@ -4,13 +4,12 @@
  */
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
-import { openDeletion } from './deletion.ts';
-import { formPage, labelAddress, newAddress } from './form.ts';
+import { formPage } from './form.ts';
 import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, typeOf, words } from './kinds.ts';
-import { atMost, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
+import { atMost, constant, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
 import { button, cell, cellOf, link, notice, recordTable, time } from './values.ts';
-import { isOfUndo, undo } from './writes.ts';
+import { isOfUndo, openDeletion, rangeOfDeletion, undo } from './writes.ts';
 
 /** A field of a record with its value. */
 const detail = (field: string, value: unknown, classes = '') =>
@@ -89,8 +88,7 @@ function deletedRecord(view: View, deletion: Data, history: Data, names: Data, {
   const { kind = '' } = view;
   const values = valuesOf(deletion);
   const fields = inOrder(kind, Object.keys(values)).filter((field) => !/^(id|name|createdAt|updatedAt)$/.test(field));
-  const range = { after: String(BigInt(deletion.cursor) - 1n), upTo: deletion.cursor };
-  const restore = button('Undo', () => void undo(range), 'primary end');
+  const restore = button('Undo', () => void undo(rangeOfDeletion(deletion.cursor)), 'primary end');
   return html`<div class="notice card pad row">
       <span><b>${authorOf(deletion)} deleted this record.</b> ${time(deletion.at)}</span> ${mayWrite ? restore : nothing}
     </div>
@@ -119,14 +117,24 @@ const stamps = ['createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'id'];
 const factsOf = (kind: string): readonly string[] =>
   (columns[kind] ?? []).filter((field) => !inHead.includes(field)).slice(0, 5);
 
-function recordQuery({ kind = '', id, after }: View): string {
+/** The key of the label that names an entity in another system. */
+const labelKey = (kind: string, id: string): string => `${constant(kind)}:${id}`;
+
+function recordQuery({ kind = '', id = '', view, after }: View): string {
   const { one, fields, lists } = kindOf(kind);
   const parts = [
     selectionOf(kind, Object.keys(fields)),
     ...Object.entries(lists).map(linkedPage),
     ...(isRecord(kind) ? [historyQuery({ after })] : []),
   ];
-  return query(one, { id }, `\n    ${parts.join('\n    ')}\n  `);
+  const record = query(one, { id }, `\n    ${parts.join('\n    ')}\n  `);
+  if (view !== 'edit' || isRecord(kind)) return record;
+  const label = query(
+    'labels',
+    { where: { key: { eq: labelKey(kind, id) } } },
+    'nodes { id key name color updatedAt }',
+  );
+  return `${record}\n  ${label}`;
 }
 
 const isEmpty = (record: Data, field: string): boolean =>
@@ -174,7 +182,7 @@ function linkedRecords(from: string, found: Data, mayWrite: boolean) {
   type List = (typeof lists)[number];
   const addition = ({ list, kind, field = '' }: List) => {
     if (!mayWrite || !(field in kindOf(kind).inputs)) return nothing;
-    const href = newAddress(kind, [{ field, operator: 'eq', value: found.id }]);
+    const href = addressOf({ kind, view: 'new', filters: [{ field, operator: 'eq', value: found.id }] });
     return html`<a class="button" href=${href}>New ${words(kind)}${list === 'children' ? ' below' : ''}</a>`;
   };
   const tableOf = (shown: List) => {
@@ -216,6 +224,10 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
   const all = html`<a class="button" href=${addressOf({ kind })}>All ${words(list)}</a>`;
   if (record === null) return notice(`There is no ${words(kind)} with the ID ${id} in this workspace`, all);
   if (!record || view.view !== 'edit') return record && recordPage(view, record, names, page.mayWrite);
+  if (!isRecord(kind)) {
+    const label = data.labels.nodes[0] ?? { key: labelKey(kind, record.id) };
+    return formPage({ kind: 'Label', record: label, page, address: addressOf({ kind, id }) });
+  }
   const changesSince = (time: string) =>
     changeList(
       kind,
@@ -226,9 +238,10 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
 }
 
 function actions(kind: string, record: Data, page: Page) {
-  if (!isRecord(kind)) return html`<a class="button" href=${labelAddress(kind, record.id)}>Name and colour</a>`;
+  const edit = addressOf({ kind, id: record.id, view: 'edit' });
+  if (!isRecord(kind)) return html`<a class="button" href=${edit}>Name and colour</a>`;
   return html`${button('Delete', () => void openDeletion(kind, record, page), 'bare')}
-    <a class="button primary" id="edit" href=${addressOf({ kind, id: record.id, view: 'edit' })}>Edit</a>`;
+    <a class="button primary" id="edit" href=${edit}>Edit</a>`;
 }
 
 export const record: Viewer = {

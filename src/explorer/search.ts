@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
 import { columns, kindNames, kindOf, title, words } from './kinds.ts';
-import { allQuery, bestQueries, compareNames, rankMatches, rankOf } from './matches.ts';
+import { allQuery, bestQueries, rankMatches, rankOf } from './matches.ts';
 import { rowsOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { notice, recordTable } from './values.ts';
@@ -44,7 +44,7 @@ const shownFields = (kind: string): readonly string[] => (columns[kind] ?? []).s
 function sectionsOf(data: Data, search: string): readonly { kind: string; matches: readonly Data[] }[] {
   const sections = kindNames.map((kind) => {
     const parts = ['Exact', 'Beginning', ''].flatMap((part) => data[`${kindOf(kind).list}${part}`]?.nodes ?? []);
-    return { kind, matches: rankMatches(parts.sort(compareNames), search) };
+    return { kind, matches: rankMatches(parts, search) };
   });
   const rank = ({ matches }: Data) => Math.min(...matches.map((match: Data) => rankOf(match, search)));
   return sections.filter(({ matches }) => matches.length > 0).sort((a, b) => rank(a) - rank(b));

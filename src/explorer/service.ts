@@ -63,7 +63,7 @@ const maxPauseMs = 30_000;
 /** A connection without a byte for this time is lost: the service sends one every 3 seconds. */
 const maxSilenceMs = 15_000;
 
-const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+export const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** A hidden page does not connect: a browser has six connections to a server, for all its tabs. */
 const isHidden = (): boolean => document.visibilityState === 'hidden';

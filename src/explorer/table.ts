@@ -2,9 +2,8 @@
 import { html, nothing } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import { addressOf, type View, viewOf } from './address.ts';
-import './bulk.ts';
+import { bulkBar, drawBulkBar, leadToBar } from './bulk.ts';
 import { chips, facetQueries, facets, filterForm, filterNames, firstPage } from './filters.ts';
-import { newAddress } from './form.ts';
 import { columns, inOrder, kindOf, title, words } from './kinds.ts';
 import { ascending, atMost, descending, filterGroups, query, rowsOf, whereOf } from './queries.ts';
 import { searchForm } from './search.ts';
@@ -137,7 +136,7 @@ function actions(view: View, mayWrite: boolean) {
   return html`${columnMenu(view)} ${button('CSV', save(false), 'bare wide')} ${button('For Excel', save(true), 'bare wide')}
     <a class="button bare wide" href=${firstPage(view, { view: 'print' })}>Print</a>
     ${mayWrite ? button('Import', () => chooseFiles(kind), 'wide') : nothing}
-    ${mayWrite ? html`<a class="button primary" href=${newAddress(kind, given)}>New ${words(kind)}</a>` : nothing}`;
+    ${mayWrite ? html`<a class="button primary" href=${addressOf({ kind, view: 'new', filters: given })}>New ${words(kind)}</a>` : nothing}`;
 }
 
 export const table: Viewer = {
@@ -169,8 +168,8 @@ export const table: Viewer = {
       </div>
       ${view.view === 'print' && shown?.pageInfo.hasNextPage ? html`<p role="status">${part}</p>` : nothing}
       ${shown?.nodes.length === 0 ? emptyPage(view, mayWrite) : nothing}
-      ${shown?.nodes.length > 0 ? html`<div class="beside"><div>${pageOf(view, shown, note, mayWrite)}</div>${narrowing}</div>` : nothing}
-      ${mayWrite ? html`<bulk-bar class="save bulk row" .options=${{ kind, page }}></bulk-bar>` : nothing}`;
+      ${shown?.nodes.length > 0 ? html`<div class="beside" @change=${() => drawBulkBar(kind, page)} @keydown=${leadToBar}><div>${pageOf(view, shown, note, mayWrite)}</div>${narrowing}</div>` : nothing}
+      ${mayWrite ? bulkBar(kind, page) : nothing}`;
     return { title: title(list), note, actions: actions(view, mayWrite), content };
   },
 };

@@ -1,22 +1,32 @@
 /** Stores and deletes records, and shows a message after each write, with its undo. */
 import { html, nothing, render } from 'lit-html';
-import { kindOf } from './kinds.ts';
-import { query } from './queries.ts';
-import { type Data, yardgraph } from './service.ts';
+import type { ChangeRange } from '../../client/index.ts';
+import { kindOf, nameOf, title, words } from './kinds.ts';
+import { atMost, query } from './queries.ts';
+import { type Data, type Page, read, yardgraph } from './service.ts';
+import { button } from './values.ts';
 
-/** The changes after a cursor, up to another one: all of them, or those with a message. */
-interface ChangeRange {
-  readonly after: string;
-  readonly upTo: string;
-  readonly message?: string;
-}
+type Action = 'create' | 'update';
 
-const mutationName = (action: string, kind: string): string =>
+const mutationName = (action: Action, kind: string): string =>
   action + kindOf(kind).list.replace(/^./, (letter) => letter.toUpperCase());
 
-/** Writes a mutation of one record with its values, as anybody can send it. */
-export const mutationText = (action: 'create' | 'update', kind: string, item: Data): string =>
-  `mutation {\n  ${query(mutationName(action, kind), { input: [item] }, 'id')}\n}`;
+function mutationDocument(action: Action, kind: string): string {
+  const type = action === 'create' ? `Create${kind}Input` : `${kind}Patch`;
+  return `mutation ($input: [${type}!]!) { ${mutationName(action, kind)}(input: $input) { id } }`;
+}
+
+/** The item of a new record has no ID. */
+const actionOf = ({ id }: Data = {}): Action => (id === undefined ? 'create' : 'update');
+
+/** Writes a mutation as anybody can send it. A system such as `SAP ERP` is no name in GraphQL, but in variables. */
+export function mutationText(kind: string, item: Data): string {
+  const [input, action] = [[item], actionOf(item)];
+  const systems = Object.keys(item.externalIds ?? {});
+  if (systems.every((system) => /^[a-z_]\w*$/i.test(system)))
+    return `mutation {\n  ${query(mutationName(action, kind), { input }, 'id')}\n}`;
+  return `${mutationDocument(action, kind)}\n\n# Variables: ${JSON.stringify({ input })}`;
+}
 
 /** True for a message that only serves the undo of a write. */
 export const isOfUndo = (message: string): boolean => / in the explorer \(\w{1,7}\)$/.test(message);
@@ -30,74 +40,113 @@ async function tracked<T>(action: string, write: (changeMessage: string) => Prom
   return { result, range: { after, upTo: await yardgraph.changeCursor(), message } };
 }
 
-/** Stores records. Returns them with the range of their changes, if any of them has changed. */
-export async function store(action: 'create' | 'update', kind: string, input: readonly Data[]) {
-  const name = mutationName(action, kind);
-  const type = action === 'create' ? `Create${kind}Input` : `${kind}Patch`;
-  const document = `mutation ($input: [${type}!]!) { ${name}(input: $input) { id updatedAt } }`;
+/** Stores records, all or none. Returns them with the range of their changes. */
+export async function store(kind: string, input: readonly Data[]) {
+  const action = actionOf(input[0]);
   const { result, range } = await tracked(`${action}d`, (changeMessage) =>
-    yardgraph.graphql(document, { input }, { changeMessage }),
+    yardgraph.graphql(mutationDocument(action, kind), { input }, { changeMessage }),
   );
-  const records: readonly Data[] = result[name];
-  const isChanged = records.some(({ updatedAt }, index) => updatedAt !== input[index]?.ifUpdatedAt);
-  return { records, range: isChanged ? range : undefined };
+  const records: readonly Data[] = result[mutationName(action, kind)];
+  return { records, range };
 }
 
-interface Deletion {
-  readonly kind: string;
-  readonly id: string;
-  /** Whether links of other records to this one are cleared, or an error. */
-  readonly references: 'CLEAR' | 'REFUSE';
-}
-
-export async function checkDeletion({ kind, id, references }: Deletion): Promise<string | undefined> {
-  const options = { references, dryRun: true } as const;
-  return yardgraph[kindOf(kind).list as 'assets'].delete([id], options).then(
-    () => undefined,
-    ({ items, message }) => items?.[0]?.message ?? message,
+/** Shows a message, with an undo of the changes. It stays from view to view, until somebody closes it. */
+export function report(text: string, range?: ChangeRange): void {
+  const message = document.getElementById('message') ?? Object.assign(document.createElement('div'), { id: 'message' });
+  document.body.append(message);
+  const content = html`<span>${text}</span> ${range ? button('Undo', () => void undo(range)) : nothing}
+    <button type="button" class="bare" aria-label="Close" @click=${() => report('')}>×</button>`;
+  render(
+    html`<div role="status" class=${text ? 'toast floats pad row' : ''}>${text ? content : nothing}</div>`,
+    message,
   );
 }
 
-/** Other records lose their links to the record: their changes have the same message. */
-export async function deleteRecord({ kind, id, references }: Deletion): Promise<ChangeRange> {
-  const { range } = await tracked('deleted', (changeMessage) =>
-    yardgraph[kindOf(kind).list as 'assets'].delete([id], { references, changeMessage }),
-  );
-  return range;
-}
-
-/** Stays on the page from view to view, until somebody closes it. */
-class UndoMessage extends HTMLElement {
-  show(text: string, undo?: () => Promise<void>): void {
-    const close = () => this.show('');
-    const content = html`<span>${text}</span>
-      ${undo ? html`<button type="button" @click=${undo}>Undo</button>` : nothing}
-      <button type="button" class="bare" aria-label="Close" @click=${close}>×</button>`;
-    render(
-      html`<div role="status" class=${text ? 'toast floats pad row' : ''}>${text ? content : nothing}</div>`,
-      this,
-    );
+export async function undo(range: ChangeRange | Promise<ChangeRange>): Promise<void> {
+  report('Undoing…');
+  try {
+    const { reversed, notReversed } = await yardgraph.revertChanges(await range, { changeMessage: 'Undo' });
+    const [kept] = notReversed;
+    const undone = reversed === 1 ? 'Undone.' : `${reversed} changes undone.`;
+    if (!kept) report(undone);
+    else if (reversed === 0 && notReversed.length === 1) report(`Not undone: ${kept.message}.`);
+    else report(`${reversed} changes undone, ${notReversed.length} not undone: ${kept.message}.`);
+  } catch (error) {
+    report(`Not undone: ${(error as Error).message}.`);
   }
 }
-customElements.define('undo-message', UndoMessage);
 
-/** Shows a message, with an undo of the changes. */
-export function report(text: string, range?: ChangeRange): void {
-  const message = document.querySelector<UndoMessage>('undo-message') ?? document.createElement('undo-message');
-  document.body.append(message);
-  (message as UndoMessage).show(text, range && (() => undo(range)));
+/** The deletion of a record, with the changes of its request just before it that cleared links to the record. */
+export async function rangeOfDeletion(cursor: string): Promise<ChangeRange> {
+  const first = atMost(500);
+  const after = String(Math.max(0, Number(cursor) - first));
+  const selection = 'nodes { cursor requestId recordId fields { before } }';
+  const nodes: readonly Data[] = (await read(query('changes', { after, first }, selection))).changes.nodes;
+  const deletion = nodes.at(-1);
+  const hasCleared = ({ requestId, fields }: Data) =>
+    requestId === deletion?.requestId && fields.some(({ before }: Data) => before === deletion?.recordId);
+  const other = nodes.findLast((change) => change !== deletion && !hasCleared(change));
+  return { after: other?.cursor ?? after, upTo: cursor };
 }
 
-export async function undo(range: ChangeRange): Promise<void> {
-  report('Undoing…');
-  report(
-    await yardgraph.revertChanges(range, { changeMessage: 'Undo' }).then(
-      ({ reversed, notReversed: [kept, ...others] }) => {
-        if (!kept) return reversed === 1 ? 'Undone.' : `${reversed} changes undone.`;
-        if (reversed + others.length === 0) return `Not undone: ${kept.message}.`;
-        return `${reversed} changes undone, ${others.length + 1} not undone: ${kept.message}.`;
-      },
-      ({ message }: Error) => `Not undone: ${message}.`,
-    ),
-  );
+/** Opens an empty dialog, which is removed once it is closed, or another page is open. */
+export function openDialog(label: string): HTMLDialogElement {
+  const dialog = Object.assign(document.createElement('dialog'), { className: 'floats pad', ariaLabel: label });
+  dialog.addEventListener('close', () => dialog.remove());
+  window.navigation?.addEventListener('navigatesuccess', () => dialog.close(), { once: true });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+type References = 'CLEAR' | 'REFUSE';
+
+const recordsOf = (kind: string) => yardgraph[kindOf(kind).list as 'assets'];
+
+/** Says which records keep this one from being deleted, without their IDs. */
+async function findReferences(kind: string, id: string, references: References): Promise<string | undefined> {
+  try {
+    await recordsOf(kind).delete([id], { references, dryRun: true });
+    return undefined;
+  } catch (error) {
+    const issue = (error as Data).items?.find(({ code }: Data) => code === 'referenced');
+    if (!issue) throw error;
+    return issue.message.replace(/^this .*? is /, '').replace(/:.*/, '');
+  }
+}
+
+export async function openDeletion(kind: string, record: Data, page: Page): Promise<void> {
+  const name = nameOf(record);
+  const dialog = openDialog(`Delete ${name}`);
+  const draw = (text: string, confirm?: () => Promise<void>) => {
+    const remove = html`<button type="button" class="danger" ?hidden=${!confirm} @click=${confirm}>Delete</button>`;
+    render(
+      html`<h2>Delete ${name}?</h2> <p role="status">${text}</p>
+        <p class="row">${remove} ${button('Cancel', () => dialog.close())}</p>`,
+      dialog,
+    );
+  };
+  const remove = async (references: References) => {
+    draw('Deleting…');
+    const write = (changeMessage: string) => recordsOf(kind).delete([record.id], { references, changeMessage });
+    try {
+      // Other records lose their links to this one: their changes have the same message.
+      const { range } = await tracked('deleted', write);
+      dialog.close();
+      report(`${title(kind)} deleted.`, range);
+      await page.refresh();
+    } catch (error) {
+      draw(`Not deleted: ${(error as Error).message}.`);
+    }
+  };
+  draw('Looking for records that refer to it…');
+  try {
+    const found = await findReferences(kind, record.id, 'REFUSE');
+    const needed = found && (await findReferences(kind, record.id, 'CLEAR'));
+    const effect = `It is ${found}. Links to this ${words(kind)} are cleared, and nothing else is deleted.`;
+    if (needed) draw(`It cannot be deleted, because it is ${needed}.`);
+    else draw(found ? effect : 'No other record refers to it.', () => remove(found ? 'CLEAR' : 'REFUSE'));
+  } catch (error) {
+    draw(`The records that refer to it could not be read: ${(error as Error).message}.`);
+  }
 }

@@ -300,7 +300,9 @@ describeInChromium('the explorer', () => {
     const update = 'mutation ($input: [LocationPatch!]!) { updateLocations(input: $input) { id } }';
     for (let number = 1; number <= 20; number += 1)
       await open.data(update, { input: [{ id: yard?.id, address1: `Quay ${number}` }] });
-    await open.data('mutation ($ids: [ID!]!) { deleteLocations(ids: $ids) { id } }', { ids: [yard?.id] });
+    const [shed] = await open.create('/locations', { name: 'Shed', parentId: yard?.id });
+    const deletion = 'mutation ($ids: [ID!]!) { deleteLocations(ids: $ids, references: CLEAR) { id } }';
+    await open.data(deletion, { ids: [yard?.id] });
     const { page, visit } = await newPage(open, `/explore?kind=Location&id=${yard?.id}`);
     await heading(page, 'Bremen yard');
     await page.getByText('Somebody deleted this record.').waitFor();
@@ -318,9 +320,11 @@ describeInChromium('the explorer', () => {
       .locator('.history')
       .getByText(/undid a change/)
       .waitFor();
+    const { location } = await open.data('query ($id: ID!) { location(id: $id) { parentId } }', { id: shed?.id });
+    expect(location.parentId).toBe(yard?.id);
     // A message covers nothing for good.
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-    const message = await page.getByText('Undone.').locator('..').boundingBox();
+    const message = await page.getByText('2 changes undone.').locator('..').boundingBox();
     const last = await page.getByText('Query', { exact: true }).boundingBox();
     expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual(message?.y ?? 0);
     expect(visit).toMatchObject({ outside: [], errors: [] });

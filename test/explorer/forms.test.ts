@@ -1,5 +1,6 @@
 /** The forms of the explorer in a real browser: which values are stored, and which changes of others stay. */
-import type { Locator, Page } from 'playwright-core';
+import { parse } from 'graphql';
+import type { Locator, Page, Route } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { barriers, describeInChromium, look, moveTo, usePages } from '../support/browser.ts';
 import { useSharedService } from '../support/service.ts';
@@ -28,7 +29,8 @@ describeInChromium('a work order in the explorer', () => {
   });
 
   const read = async () => {
-    const fields = 'name statusId startDate endDate locationId notes updatedAt history { nodes { action } }';
+    const fields =
+      'name statusId startDate endDate locationId notes externalIds updatedAt history { nodes { action } }';
     return (await service.data(`query ($id: ID!) { workOrder(id: $id) { ${fields} } }`, { id: order.id })).workOrder;
   };
 
@@ -173,6 +175,13 @@ describeInChromium('a work order in the explorer', () => {
     await state.fill('ed');
     // No work order is sealed.
     await expect.poll(async () => (await options(state)).slice(0, 3)).toEqual(['Planned', 'Released', 'Sealed']);
+    const foreign = page.getByRole('option', { name: 'as an ID of another system' });
+    await page.route('**/graphql', () => {});
+    await state.fill('status-7');
+    expect(await foreign.count()).toBe(0);
+    await page.unroute('**/graphql');
+    await state.fill('status-8');
+    await foreign.waitFor();
     await state.fill('released');
     await state.press('Tab');
     // Two locations have this name.
@@ -244,6 +253,58 @@ describeInChromium('a work order in the explorer', () => {
       .getByText(/^Not undone: /)
       .waitFor();
     expect(await read()).toMatchObject({ startDate: '2026-02-01T00:00:00.000Z' });
+  });
+
+  test('has whole external IDs only, one of each system, whatever its name', async () => {
+    await change({ mergeExternalIds: { erp: '4711' } });
+    const { page, sent } = await openForm();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const enter = async (row: number, system: string, id: string) => {
+      await page.getByLabel('System', { exact: true }).nth(row).fill(system);
+      await page.getByLabel('ID in this system').nth(row).fill(id);
+    };
+    const wrong = { crm: ['', /both the system/], '': ['7', /both the system/], erp: ['7', /an ID of erp already/] };
+    for (const [system, [id, problem]] of Object.entries(wrong) as [string, [string, RegExp]][]) {
+      await enter(0, system, id);
+      await save(page).click();
+      await page.locator('.error').getByText(problem).waitFor();
+    }
+    for (const [row, system] of ['crm', 'mes', 'SAP ERP'].entries()) await enter(row, system, '7');
+    for (const row of [0, 1]) await enter(row, '', '');
+    await page.getByRole('button', { name: 'Copy as mutation' }).click();
+    const [mutation = '', variables = ''] = (await page.evaluate<string>('navigator.clipboard.readText()')).split(
+      '# Variables: ',
+    );
+    expect(parse(mutation).definitions).toHaveLength(1);
+    await save(page).click();
+    await status(page).getByText('Saved.').waitFor();
+    expect(sent).toEqual([JSON.parse(variables).input]);
+    expect((await read()).externalIds).toEqual({ erp: '4711', 'SAP ERP': '7' });
+  });
+
+  test('has times as a clock shows them, also where it is changed, and an end that is a whole day', async () => {
+    await change({ startDate: '2026-10-25T08:00:00Z', endDate: '2026-10-25T01:30:00Z' });
+    const { page } = await openForm();
+    const enter = async (values: object) => {
+      for (const [name, value] of Object.entries(values)) await page.locator(`[name="${name}"]`).fill(value);
+    };
+    const saved = async () => {
+      await save(page).click();
+      await page.getByRole('link', { name: 'Edit' }).click();
+      const { startDate, endDate } = await read();
+      return [startDate, endDate];
+    };
+    await enter({ 'startDate.time': '02:30', 'endDate.time': '02:45' });
+    for (const remark of ['02:30 twice on this day: this is the first', '02:45 twice on this day: this is the second'])
+      await page.getByText(`The clock shows ${remark} time.`).waitFor();
+    expect(await saved()).toEqual(['2026-10-25T00:30:00.000Z', '2026-10-25T01:45:00.000Z']);
+    await enter({ startDate: '2026-03-29', 'startDate.time': '02:30' });
+    await save(page).click();
+    await issueAt(page, 'startDate').getByText('The clock never shows 02:30 on this day.').waitFor();
+    await enter({ startDate: '2026-01-10', 'startDate.time': '01:00' });
+    await page.getByText('01:00 is midnight UTC, which is shown as a date without a time.').waitFor();
+    await enter({ 'startDate.time': '10:00', endDate: '2026-01-10', 'endDate.time': '' });
+    expect(await saved()).toEqual(['2026-01-10T09:00:00.000Z', '2026-01-10T00:00:00.000Z']);
   });
 
   test('does not take a date that is not whole for one that was cleared', async () => {
@@ -334,6 +395,12 @@ describeInChromium('a work order in the explorer', () => {
     await dialog.getByText('It cannot be deleted, because it is referenced by 1 allocation.').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.goto(`${origin}/explore?kind=Location&id=${place}`);
+    const isDeletion = (route: Route) => route.request().postData()?.includes('deleteLocations');
+    await page.route('**/graphql', (route) => (isDeletion(route) ? route.fulfill({ status: 500 }) : route.fallback()));
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByText(/^The records that refer to it could not be read: /).waitFor();
+    await page.unroute('**/graphql');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Delete' }).click();
     await dialog.getByText('It is referenced by 1 work order.').waitFor();
     expect(await barriers(page)).toEqual([]);

@@ -1,0 +1,51 @@
+/** Dates and times as the clock of the browser's time zone shows them. A date is stored as its midnight in UTC. */
+import type { Data } from './service.ts';
+
+export const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+
+const dayMs = 86_400_000;
+
+const isDate = (value: string): boolean => value.endsWith('T00:00:00.000Z');
+
+/** The text of the clock at a moment, as a time in UTC. */
+const clockAt = (moment: number): number => moment - new Date(moment).getTimezoneOffset() * 60_000;
+
+/** When the clock shows this: twice in the hour that autumn repeats, never in the hour that spring leaves out. */
+function momentsOf(clock: number): readonly number[] {
+  const moments = [-dayMs, dayMs].map((away) => clock + new Date(clock + away).getTimezoneOffset() * 60_000);
+  return [...new Set(moments)].filter((moment) => clockAt(moment) === clock);
+}
+
+/** The texts of a stored value in the two inputs of a time. A date has no time. */
+export function clockTexts(value: string | null): readonly [date: string, time: string] {
+  if (!value) return ['', ''];
+  if (isDate(value)) return [value.slice(0, 10), ''];
+  const clock = new Date(clockAt(Date.parse(value))).toISOString();
+  // Browsers show seconds that an input has.
+  return [clock.slice(0, 10), clock.slice(11).replace(/(?::00)?(?:\.000)?Z$/, '')];
+}
+
+/**
+ * Reads the texts of the two inputs. Where the clock shows a time twice, a stored second one stays second. Without a
+ * value, the remark is the reason; otherwise it explains the value.
+ */
+export function readTime(date: string, time: string, stored?: string): { value: string | null; remark?: string } {
+  if (!date) return { value: null, ...(time && { remark: 'Enter the date of this time.' }) };
+  if (!time) return { value: `${date}T00:00:00.000Z` };
+  const [moments, before] = [momentsOf(Date.parse(`${date}T${time}Z`)), Date.parse(stored ?? '')];
+  const moment = moments[momentsOf(clockAt(before)).indexOf(before)] ?? moments[0];
+  if (moment === undefined) return { value: null, remark: `The clock never shows ${time} on this day.` };
+  const value = new Date(moment).toISOString();
+  const turn = moment === moments[0] ? 'first' : 'second';
+  if (moments.length > 1)
+    return { value, remark: `The clock shows ${time} twice on this day: this is the ${turn} time.` };
+  return isDate(value)
+    ? { value, remark: `${time} is midnight UTC, which is shown as a date without a time.` }
+    : { value };
+}
+
+/** True if the end is before the start. A date is the whole day. */
+export function isReversed({ startDate: start, endDate: end }: Data): boolean {
+  if (!start || !end) return false;
+  return isDate(start) || isDate(end) ? clockTexts(start)[0] > clockTexts(end)[0] : start > end;
+}
