@@ -197,6 +197,35 @@ test.each(stored)('%s, dropped on the table of %s, is stored', async (name, kind
   expect(found.map((record: object) => Object.values(record).map(text).join(', '))).toEqual(records);
 });
 
+const encodings: Readonly<Record<string, (text: string) => Uint8Array>> = {
+  'UTF-8': (text) => Buffer.from(text),
+  'UTF-8 with a mark': (text) => Buffer.from(`\uFEFF${text}`),
+  'Windows-1252': german,
+  'UTF-16': (text) => utf16(text),
+  'UTF-16 without a mark': (text) => utf16(text, ''),
+  'UTF-16, big endian': (text) => utf16(text).swap16(),
+};
+
+test.each(Object.keys(encodings))('a list in %s is stored, with any separator', async (name) => {
+  for (const separator of [';', ',', '\t', '|']) {
+    const rows = [
+      ['Gerätenummer', 'Bezeichnung', 'Hersteller', 'Angeschafft am'],
+      [`${name}-${separator}1`, 'Rüttelplatte', 'Größe & Söhne', '1.3.2026'],
+      [`${name}-${separator}2`, 'Säge', '', '31.12.2025'],
+    ];
+    // In quotes, as each program writes a cell that has the separator.
+    const cell = (text: string) => (/[;,\t|]/.test(text) ? `"${text}"` : text);
+    const content = lines(...rows.map((row) => row.map(cell).join(separator)));
+    expect((await drop('Asset', 'Geräte.csv', encodings[name]?.(content) ?? '')).refused).toBe('');
+  }
+  const stored = await imports.records('assets', 'name manufacturerId acquiredAt');
+  const [plate, saw] = [
+    { name: 'Rüttelplatte', manufacturerId: 'Größe & Söhne', acquiredAt: '2026-03-01T00:00:00.000Z' },
+    { name: 'Säge', manufacturerId: null, acquiredAt: '2025-12-31T00:00:00.000Z' },
+  ];
+  expect(stored).toEqual(Array.from({ length: 4 }, () => [plate, saw]).flat());
+});
+
 const noTables: readonly (readonly [name: string, content: string | Uint8Array, sentence: string])[] = [
   ['Maschinen.xlsx', 'PK', 'Maschinen.xlsx is a workbook, which is not read'],
   ['Maschinen.csv', Buffer.from('PK\x03\x04'), 'Maschinen.csv is a workbook, which is not read'],
