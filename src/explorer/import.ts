@@ -45,14 +45,16 @@ const importFile = (file: File, kind: RecordKind | undefined, isForced: boolean)
 
 /** The choices for the last files with other columns: people import the same table every month, and corrected rows. */
 const remembered = {
-  key: 'yardgraph.imports',
-  max: 20,
-  read(): readonly (readonly [columns: string, choices: Choices])[] {
-    return JSON.parse(localStorage.getItem(this.key) ?? '[]');
+  read: (): readonly (readonly [columns: string, choices: Choices])[] =>
+    JSON.parse(localStorage.getItem('yardgraph.imports') ?? '[]'),
+  keyOf: (columns: readonly ProposedColumn[]) => columns.map(columnId).toSorted().join('\n'),
+  get(columns: readonly ProposedColumn[]): Choices | undefined {
+    return remembered.read().find(([known]) => known === remembered.keyOf(columns))?.[1];
   },
-  add(columns: string, choices: Choices): void {
-    const others = this.read().filter(([known]) => known !== columns);
-    localStorage.setItem(this.key, JSON.stringify([[columns, choices], ...others.slice(0, this.max - 1)]));
+  set(columns: readonly ProposedColumn[], choices: Choices): void {
+    const key = remembered.keyOf(columns);
+    const others = remembered.read().filter(([known]) => known !== key);
+    localStorage.setItem('yardgraph.imports', JSON.stringify([[key, choices], ...others.slice(0, 19)]));
   },
 };
 
@@ -143,17 +145,12 @@ class ImportDialog extends HTMLElement {
       const files = this.#importFiles();
       const unknown = files.find(({ kind, format }) => format === 'csv' && !kind);
       if (unknown) throw new Error('Choose what the rows become');
-      const { columns, choices } = await propose(files, navigator.language, encoding);
+      const { language } = navigator;
+      const { columns, choices } = await propose(files, { language, encoding, knownChoices: remembered.get });
       signal.throwIfAborted();
-      this.#columns = columns;
-      const [, known] = remembered.read().find(([names]) => names === this.#columnNames) ?? [];
-      this.#choices = { ...choices, ...known, encoding: choices.encoding };
+      [this.#columns, this.#choices] = [columns, choices];
       await this.#check(signal);
     });
-  }
-
-  get #columnNames(): string {
-    return this.#columns.map(columnId).toSorted().join('\n');
   }
 
   #change(changed: Partial<Choices>): void {
@@ -205,7 +202,7 @@ class ImportDialog extends HTMLElement {
       const save = () => localStorage.setItem(name, JSON.stringify(run));
       save();
       this.#note = { name, text: JSON.stringify(run) };
-      remembered.add(this.#columnNames, this.#choices);
+      remembered.set(this.#columns, this.#choices);
       this.#done = 0;
       const refused = work.files.map((file) => {
         const texts: string[] = [];

@@ -44,11 +44,18 @@ interface ReadColumn extends ProposedColumn {
 
 const maxRows = 500;
 
-/** Reads the beginnings of the files. Throws a StartError for one that is no table. `language` decides 03/04/2026. */
+interface ProposeOptions {
+  /** Decides what 03/04/2026 means. */
+  readonly language: string;
+  readonly encoding?: string | undefined;
+  /** The choices for the last files with these columns: they count where the values do not say otherwise. */
+  knownChoices?(columns: readonly ProposedColumn[]): Partial<Choices> | undefined;
+}
+
+/** Reads the beginnings of the files. Throws a StartError for one that is no table. */
 export async function propose(
   files: readonly ImportFile[],
-  language: string,
-  encoding?: string,
+  { language, encoding, knownChoices }: ProposeOptions,
 ): Promise<{ readonly columns: readonly ProposedColumn[]; readonly choices: Choices }> {
   const read = encoding ?? (await detectEncoding(files));
   const columns: ReadColumn[] = [];
@@ -60,7 +67,9 @@ export async function propose(
       tables.set(kind, table);
       for (const [at, name] of names.entries()) {
         const text = cellText(cells[at])?.trim();
-        table.set(name, [...(table.get(name) ?? []), ...(text ? [text] : [])]);
+        const texts = table.get(name) ?? [];
+        table.set(name, texts);
+        if (text) texts.push(text);
       }
     }
     for (const [kind, table] of tables) {
@@ -74,17 +83,20 @@ export async function propose(
   }
   const textsOf = (type: string) => columns.flatMap((column) => (typeOf(column) === type ? column.texts : []));
   const [times, numbers] = [textsOf('dateTime'), textsOf('number')];
+  const known = knownChoices?.(columns);
   const choices = {
     encoding: read,
     targets: Object.fromEntries(columns.map((column) => [columnId(column), column.target ?? null])),
-    dates: proposeDates(times, language),
-    years: times.some((text) => /^\d{4}$/.test(text)),
-    decimalComma: numbers.some((text) => /^[+-]?[\d.]*\d,\d+$/.test(text)),
-    excel: columns.some(({ texts }) => texts.some((text) => /^'+[=+\-@]/.test(text))),
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     upsertBy: proposeKeys(columns),
     createMissing: [],
     names: {},
+    decimalComma: false,
+    ...known,
+    dates: proposeDates(times, known?.dates, language),
+    years: times.some((text) => /^\d{4}$/.test(text)),
+    ...(numbers.some((text) => /^[+-]?[\d.]*\d,\d+$/.test(text)) && { decimalComma: true }),
+    excel: columns.some(({ texts }) => texts.some((text) => /^'+[=+\-@]/.test(text))),
   };
   return { columns, choices };
 }
@@ -190,17 +202,17 @@ function profileColumns(kind: RecordKind, names: readonly string[]): readonly (r
   return best.length >= 4 && 2 * best.length >= names.length && best.length > own ? best : [];
 }
 
-/** By the first and second numbers above 12; undefined if dates contradict each other, or need no order. */
-function proposeDates(texts: readonly string[], language: string): string | undefined {
+/** By the first and second numbers above 12; as known if dates contradict each other, or need no order. */
+function proposeDates(texts: readonly string[], known: string | undefined, language: string): string | undefined {
   const dates = texts.flatMap((text) => {
     const [, first, mark = '', second, year = ''] = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d\d)(?!\d)/.exec(text) ?? [];
     return first === undefined ? [] : [{ first: Number(first), second: Number(second), mark, year }];
   });
   const [{ mark, year } = { mark: '', year: '' }] = dates;
-  if (mark === '') return undefined;
+  if (mark === '') return known;
   const isDayFirst = dates.some(({ first }) => first > 12);
   const isMonthFirst = dates.some(({ second }) => second > 12);
-  if (isDayFirst && isMonthFirst) return undefined;
+  if (isDayFirst === isMonthFirst && (isDayFirst || known?.includes(mark))) return known;
   const isAmerican = isMonthFirst || (!isDayFirst && mark === '/' && language === 'en-US');
   return [...(isAmerican ? ['12', '31'] : ['31', '12']), year.length === 2 ? '26' : '2026'].join(mark);
 }

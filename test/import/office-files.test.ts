@@ -13,7 +13,13 @@ const german = (text: string) => Buffer.from(text, 'latin1');
 const utf16 = (text: string, mark = '\uFEFF') => Buffer.from(mark + text, 'utf16le');
 
 /** Drops the file on the table of the kind, and confirms what is proposed. */
-async function drop(kind: string, name: string, content: string | Uint8Array, changed: Partial<Choices> = {}) {
+async function drop(
+  kind: string,
+  name: string,
+  content: string | Uint8Array,
+  changed: Partial<Choices> = {},
+  known?: Partial<Choices>,
+) {
   const bytes = Buffer.from(content);
   const file: ImportFile = {
     ...describeFile(name, kindNamed(kind)),
@@ -23,7 +29,7 @@ async function drop(kind: string, name: string, content: string | Uint8Array, ch
     isUnchanged: () => true,
   };
   const yardgraph = imports.client();
-  const { columns, choices: proposed } = await propose([file], 'de-DE');
+  const { columns, choices: proposed } = await propose([file], { language: 'de-DE', knownChoices: () => known });
   const choices = { ...proposed, timeZone: 'Europe/Berlin', ...changed };
   const setting = { yardgraph, files: [file], signal: new AbortController().signal, onProgress() {} };
   const work = await prepare(chosenProfile(columns, choices), { ...setting, encoding: choices.encoding });
@@ -297,6 +303,9 @@ test.each(['de-DE', 'en-US', 'sv-SE'])('an export for Excel in %s comes back unc
 test('dates with two orders, and headings that nobody knows, are not guessed', async () => {
   const { choices } = await drop('Project', 'a.csv', 'Name;Von;Bis\nA;31/12/2026;12/31/2026\n');
   expect(choices.dates).toBeUndefined();
+  const american = (dates: string) => drop('Project', 'a.csv', `Name;Von\n${dates}\n`, {}, { dates: '12/31/2026' });
+  expect((await american('A;03/04/2026')).choices.dates).toBe('12/31/2026');
+  expect((await american('A;03/04/2026\nB;31/12/2026')).choices.dates).toBe('31/12/2026');
   const { targets, counts } = await drop('Asset', 'b.csv', 'Name;Xyz;Preis;Reifendruck\nA;1;2;3\n');
   expect(targets).toEqual({ Name: 'Name', Xyz: null, Preis: null, Reifendruck: null });
   expect(counts).toEqual([1, 0, 0, 0]);
