@@ -6,26 +6,21 @@ import { atMost, query } from './queries.ts';
 import { type Data, type Page, read, yardgraph } from './service.ts';
 import { button } from './values.ts';
 
-type Action = 'create' | 'update';
-
-const mutationName = (action: Action, kind: string): string =>
-  action + kindOf(kind).list.replace(/^./, (letter) => letter.toUpperCase());
-
-function mutationDocument(action: Action, kind: string): string {
-  const type = action === 'create' ? `Create${kind}Input` : `${kind}Patch`;
-  return `mutation ($input: [${type}!]!) { ${mutationName(action, kind)}(input: $input) { id } }`;
+/** The mutation that stores an item. The item of a new record has no ID. */
+function mutationOf(kind: string, { id }: Data = {}) {
+  const list = kindOf(kind).list.replace(/^./, (letter) => letter.toUpperCase());
+  const action = id === undefined ? 'create' : 'update';
+  const [name, type] = [action + list, action === 'create' ? `Create${kind}Input` : `${kind}Patch`];
+  return { action, name, document: `mutation ($input: [${type}!]!) { ${name}(input: $input) { id } }` };
 }
-
-/** The item of a new record has no ID. */
-const actionOf = ({ id }: Data = {}): Action => (id === undefined ? 'create' : 'update');
 
 /** Writes a mutation as anybody can send it. A system such as `SAP ERP` is no name in GraphQL, but in variables. */
 export function mutationText(kind: string, item: Data): string {
-  const [input, action] = [[item], actionOf(item)];
-  const systems = Object.keys(item.externalIds ?? {});
-  if (systems.every((system) => /^[a-z_]\w*$/i.test(system)))
-    return `mutation {\n  ${query(mutationName(action, kind), { input }, 'id')}\n}`;
-  return `${mutationDocument(action, kind)}\n\n# Variables: ${JSON.stringify({ input })}`;
+  const { name, document } = mutationOf(kind, item);
+  const input = [item];
+  const hasNames = Object.keys(item.externalIds ?? {}).every((system) => /^[a-z_]\w*$/i.test(system));
+  if (hasNames) return `mutation {\n  ${query(name, { input }, 'id')}\n}`;
+  return `${document}\n\n# Variables: ${JSON.stringify({ input })}`;
 }
 
 /** True for a message that only serves the undo of a write. */
@@ -42,11 +37,10 @@ async function tracked<T>(action: string, write: (changeMessage: string) => Prom
 
 /** Stores records, all or none. Returns them with the range of their changes. */
 export async function store(kind: string, input: readonly Data[]) {
-  const action = actionOf(input[0]);
-  const { result, range } = await tracked(`${action}d`, (changeMessage) =>
-    yardgraph.graphql(mutationDocument(action, kind), { input }, { changeMessage }),
-  );
-  const records: readonly Data[] = result[mutationName(action, kind)];
+  const { action, name, document } = mutationOf(kind, input[0]);
+  const write = (changeMessage: string) => yardgraph.graphql(document, { input }, { changeMessage });
+  const { result, range } = await tracked(`${action}d`, write);
+  const records: readonly Data[] = result[name];
   return { records, range };
 }
 
