@@ -16,30 +16,26 @@ const detail = (field: string, value: unknown, classes = '') =>
   html`<div><dt>${title(field)}</dt><dd class=${classes}>${value}</dd></div>`;
 
 /** A page of the changes of a record: the latest, or those before the cursor `after`. */
-const historyQuery = (sent: { id?: string | undefined; after?: string | undefined; size?: number }): string => {
-  const { size = 20, ...place } = sent;
+function historyQuery(place: { readonly id?: string; readonly after?: string | undefined }, size = 20): string {
   const nodes = 'nodes { cursor at action user { id name } message fields { field before after } }';
   return query('history', { ...place, first: atMost(size) }, `${nodes} hasMore endCursor`);
-};
+}
 
 /** The most names that are read for a history: a query has at most as many aliases. */
 const maxNames = 50;
 
 /** Reads the names of the linked records before the changes and after them: by the field and the ID. */
 async function readNames(kind: string, changes: readonly Data[]): Promise<Data> {
-  const values = changes
-    .filter(({ action }) => action !== 'CREATED')
-    .flatMap(({ fields }) => fields)
-    .flatMap(({ field, before, after }) =>
-      [before, after].map((id) => ({ field, id, type: typeOf(kind, linkOf(field)) })),
-    );
-  const links = values.filter(({ type, id }) => isLink(type) && id !== null);
-  const asked = [...new Map(links.map((link) => [link.field + link.id, link]))].slice(0, maxNames);
+  const queries = new Map<string, string>();
+  const listed = changes.filter(({ action }) => action !== 'CREATED');
+  for (const { field, before, after } of listed.flatMap(({ fields }) => fields)) {
+    const type = typeOf(kind, linkOf(field));
+    for (const id of isLink(type) ? [before, after] : [])
+      if (id !== null) queries.set(field + id, query(kindOf(type).one, { id }, namesOf(type)));
+  }
+  const asked = [...queries].slice(0, maxNames);
   if (asked.length === 0) return {};
-  const queries = asked.map(
-    ([, { type, id }], index) => `name${index}: ${query(kindOf(type).one, { id }, namesOf(type))}`,
-  );
-  const names = await read(...queries);
+  const names = await read(...asked.map(([, query], index) => `name${index}: ${query}`));
   return Object.fromEntries(asked.map(([key], index) => [key, names[`name${index}`]]));
 }
 
@@ -76,7 +72,7 @@ function historyPage(view: View, { nodes, hasMore, endCursor }: Data, names: Dat
     html`<a class="button" href=${addressOf({ ...view, after: cursor })}>${text}</a>`;
   return html`<section>
     <header><h2>History</h2></header> ${changeList(kind, nodes, names)}
-    <p class="row">${hasMore ? way('Older changes', endCursor) : nothing} ${after ? way('Latest changes') : nothing}</p>
+    <div class="row">${hasMore ? way('Older changes', endCursor) : nothing} ${after ? way('Latest changes') : nothing}</div>
   </section>`;
 }
 
@@ -247,12 +243,12 @@ function actions(kind: string, record: Data, page: Page) {
 export const record: Viewer = {
   queries: (view) => [recordQuery(view)],
   async *read(view) {
-    const { kind = '', id, after } = view;
+    const { kind = '', id = '', after } = view;
     const data = await read(recordQuery(view));
     const found = data[kindOf(kind).one];
     const isGone = !found && isRecord(kind);
     const { latest, history } = isGone
-      ? await read(`latest: ${historyQuery({ id, size: 1 })}`, historyQuery({ id, after }))
+      ? await read(`latest: ${historyQuery({ id }, 1)}`, historyQuery({ id, after }))
       : { latest: undefined, history: found?.history };
     const [deletion] = latest?.nodes ?? [];
     const names = await readNames(kind, [...(deletion ? [deletion] : []), ...(history?.nodes ?? [])]);

@@ -4,7 +4,7 @@ import { addressOf, type View } from './address.ts';
 import { kindOf, nameOf, title } from './kinds.ts';
 import { ascending, atMost, namesOf, query } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
-import { link } from './values.ts';
+import { link, notice } from './values.ts';
 
 function levels(view: View, { nodes, pageInfo }: Data, totals: readonly Data[]) {
   const open = view.open?.split(',') ?? [];
@@ -23,6 +23,7 @@ function levels(view: View, { nodes, pageInfo }: Data, totals: readonly Data[]) 
       ${open.includes(node.id) ? level(node.id) : nothing}
     </li>`;
   };
+  if (nodes.length === 0) return notice('Nothing is stored here yet', nothing);
   const level = (parent?: string) =>
     html`<ul class="tree">${nodes.filter((node: Data) => node.parent?.id === parent).map(item)}</ul>`;
   return html`${level()}${pageInfo.hasNextPage ? html`<p>There are more: close some.</p>` : nothing}`;

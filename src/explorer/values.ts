@@ -10,15 +10,8 @@ const farFormat = { day: '2-digit', month: 'short', year: 'numeric' } as const;
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
 const nearMs = 180 * 86_400_000;
 
-interface TimeTexts {
-  readonly day: string;
-  /** Empty for a date, which is stored as midnight in UTC. */
-  readonly clock: string;
-  readonly whole: string;
-}
-
-/** Writes a time, or a date. Near days have a weekday in place of the year. */
-export function timeTexts(value: string): TimeTexts {
+/** Writes a time, or a date, which is stored as midnight in UTC. Near days have a weekday in place of the year. */
+export function timeTexts(value: string) {
   const isDate = /^.{10}(T00:00:00\.000Z)?$/.test(value);
   const moment = new Date(isDate ? `${value.slice(0, 10)}T00:00` : value);
   if (Number.isNaN(moment.getTime())) return { day: value, clock: '', whole: value };
@@ -72,11 +65,9 @@ export function cellOf(type: string, value: unknown): unknown {
   return html`<span title=${String(value)}>${typeof value === 'number' ? value.toLocaleString() : value}</span>`;
 }
 
-type Cells = readonly unknown[];
-
 /** A table of which the first column has the heads of the rows. */
-export function tableOf(label: string, heads: Cells, rows: readonly Cells[]): TemplateResult {
-  const cells = (shown: Cells) => shown.map((value) => html`<td>${value}</td>`);
+export function tableOf(label: string, heads: unknown, rows: readonly (readonly unknown[])[]): TemplateResult {
+  const cells = (shown: readonly unknown[]) => shown.map((value) => html`<td>${value}</td>`);
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
     <table>
       <thead><tr>${heads}</tr></thead>
