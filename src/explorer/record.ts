@@ -233,7 +233,7 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
   return formPage({ kind, record, page, changesSince });
 }
 
-function actions(kind: string, record: Data, page: Page) {
+function recordActions(kind: string, record: Data, page: Page) {
   const edit = addressOf({ kind, id: record.id, view: 'edit' });
   if (!isRecord(kind)) return html`<a class="button" href=${edit}>Name and colour</a>`;
   return html`${button('Delete', () => void openDeletion(kind, record, page), 'bare')}
@@ -263,7 +263,7 @@ export const record: Viewer = {
     return {
       title: nameOf(found),
       crumb: html`${isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(list)}</a>` : title(kind)}${number && ` / ${number}`}`,
-      actions: data[one] && page.mayWrite && view.view !== 'edit' ? actions(kind, found, page) : nothing,
+      actions: data[one] && page.mayWrite && view.view !== 'edit' ? recordActions(kind, found, page) : nothing,
       content: content(view, data, page),
     };
   },

@@ -127,7 +127,7 @@ function orderOf({ kind = '', sort }: View): object[] | undefined {
   return [{ [field]: kindOf(kind).order.includes(`${field}Id`) ? { name: direction } : direction }];
 }
 
-function actions(view: View, mayWrite: boolean) {
+function tableActions(view: View, mayWrite: boolean) {
   const { kind = '', filters = [] } = view;
   const save = (isForExcel: boolean) => () =>
     void download(kindOf(kind).list, whereOf(view), isForExcel).catch(({ message }) => alert(message));
@@ -170,6 +170,6 @@ export const table: Viewer = {
       ${shown?.nodes.length === 0 ? emptyPage(view, mayWrite) : nothing}
       ${shown?.nodes.length > 0 ? html`<div class="beside" @change=${() => drawBulkBar(kind, page)} @keydown=${leadToBar}><div>${pageOf(view, shown, note, mayWrite)}</div>${narrowing}</div>` : nothing}
       ${mayWrite ? bulkBar(kind, page) : nothing}`;
-    return { title: title(list), note, actions: actions(view, mayWrite), content };
+    return { title: title(list), note, actions: tableActions(view, mayWrite), content };
   },
 };
