@@ -110,11 +110,9 @@ class Explorer implements Page {
   #draw(): void {
     const { view, data, problem } = this.#shown;
     const { title, crumb, note, actions, content } = viewerOf(view).draw(view, data, this);
-    // The path of an argument, such as `where.createdAt.gt`, means nothing to people.
-    const reason = problem?.replace(/\bwhere[.\w[\]]*\.(\w+)\.\w+(?=:)/, (_, field) => titleOf(linkOf(field)));
     const retry = button('Try again', () => void this.show());
     const failure = html`<div class="notice card pad row" role="alert">
-      <span><b class="error">This page could not be read.</b> ${reason}</span> <span class="end">${retry}</span>
+      <span><b class="error">This page could not be read.</b> ${problemText(problem ?? '')}</span> <span class="end">${retry}</span>
     </div>`;
     document.title = `${title} – Yardgraph`;
     render(searchEverywhere(view), element('everywhere'));
@@ -147,6 +145,13 @@ class Explorer implements Page {
     void this.count();
     this.#draw();
   }
+}
+
+/** Names the field in place of the path of its argument, such as `where.createdAt.gt`. */
+function problemText(problem: string): string {
+  const [path = '', ...texts] = problem.split(': ');
+  const field = path.startsWith('where.') ? path.split('.').at(-2) : undefined;
+  return field ? [titleOf(linkOf(field)), ...texts].join(': ') : problem;
 }
 
 const queriesOf = ({ view, data }: Shown): readonly string[] => viewerOf(view).queries(view, data);
