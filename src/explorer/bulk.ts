@@ -8,8 +8,8 @@ import { fieldInput } from './fields.ts';
 import { kindOf, linkOf, nameFields, nameOf, title, words } from './kinds.ts';
 import { atMost, query, selectionOf } from './queries.ts';
 import { type Data, type Page, read } from './service.ts';
-import { button, cell, headOf, tableOf } from './values.ts';
-import { openDialog, report } from './writes.ts';
+import { button, cell, headOf, openDialog, tableOf } from './values.ts';
+import { report } from './writes.ts';
 
 /** The fields that several records may have in common. */
 const commonFields = (kind: string): readonly string[] =>

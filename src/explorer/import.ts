@@ -17,7 +17,7 @@ import { kindNamed } from '../records/index.ts';
 import { columnTable, optionTitles, settings } from './import-columns.ts';
 import { inWords, kindNames, kindOf, outsideQuotes, title } from './kinds.ts';
 import type { Data } from './service.ts';
-import { button, headOf } from './values.ts';
+import { button, headOf, openDialog } from './values.ts';
 
 /** A message of the command, with the titles of fields and options. */
 const inTitles = (message: string): string =>
@@ -38,7 +38,7 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
 }
 
 /** Reading a file that has changed fails by itself. */
-const importFile = (file: File, kind: RecordKind | undefined, isForced: boolean): ImportFile => {
+const importFile = (file: File, kind: RecordKind, isForced: boolean): ImportFile => {
   const described = describeFile(file.name, kind);
   return { ...described, ...(isForced && { kind }), bytes: () => bytesOf(file), isUnchanged: () => true };
 };
@@ -75,7 +75,8 @@ const restart = 'drop the file under another name';
 
 class ImportDialog extends HTMLElement {
   #files: readonly File[] = [];
-  #kind: RecordKind | undefined;
+  /** Of the rows, unless the name of a file says otherwise. */
+  #kind = kindNamed('Asset');
   #isKindChosen = false;
   #columns: readonly ProposedColumn[] = [];
   #choices: Choices = { encoding: undefined, targets: {}, createMissing: [], names: {} };
@@ -91,18 +92,15 @@ class ImportDialog extends HTMLElement {
 
   open(kind: string | undefined, files: readonly File[]): void {
     this.#files = files;
-    this.#kind = kind === undefined ? undefined : kindNamed(kind);
+    this.#kind = kindNamed(kind ?? 'Asset');
     document.querySelector<HTMLDialogElement>('dialog.import')?.close();
-    const dialog = document.createElement('dialog');
-    Object.assign(dialog, { className: 'import floats pad', ariaLabel: `Import ${this.#names}` });
+    const dialog = openDialog(`Import ${this.#names}`);
+    dialog.classList.add('import');
     dialog.append(this);
-    document.body.append(dialog);
-    dialog.showModal();
     dialog.addEventListener('cancel', (event) => this.#isBusy && event.preventDefault());
     dialog.addEventListener('close', () => {
       this.#end();
       removeEventListener('storage', compare);
-      dialog.remove();
     });
     const compare = ({ key }: StorageEvent) => {
       if (key === this.#note.name) this.#note = { ...this.#note, isStale: true };
@@ -143,8 +141,6 @@ class ImportDialog extends HTMLElement {
   #propose(encoding?: string): Promise<void> {
     return this.#take(async (signal) => {
       const files = this.#importFiles();
-      const unknown = files.find(({ kind, format }) => format === 'csv' && !kind);
-      if (unknown) throw new Error('Choose what the rows become');
       const { language } = navigator;
       const { columns, choices } = await propose(files, { language, encoding, knownChoices: remembered.get });
       signal.throwIfAborted();
@@ -169,7 +165,7 @@ class ImportDialog extends HTMLElement {
     const versions = this.#files.map(({ name, size, lastModified }) => [name, size, lastModified]);
     const profile = chosenProfile(this.#columns, this.#choices);
     const { encoding } = this.#choices;
-    const name = `import ${JSON.stringify([viewer, this.#kind?.name, versions, profile, encoding])}`;
+    const name = `import ${JSON.stringify([viewer, this.#kind.name, versions, profile, encoding])}`;
     const text = localStorage.getItem(name);
     const id = crypto.getRandomValues(new Uint32Array(2)).join('-');
     const run: ImportRun = text ? JSON.parse(text) : await startRun(client, id);
@@ -289,9 +285,9 @@ class ImportDialog extends HTMLElement {
     };
     const current = this.#columns[0]?.kind ?? this.#kind;
     const option = (name: string) =>
-      html`<option value=${name} ?selected=${name === current?.name}>${title(kindOf(name).list)}</option>`;
+      html`<option value=${name} ?selected=${name === current.name}>${title(kindOf(name).list)}</option>`;
     return html`<label class="row">The rows become
-      <select @change=${choose}>${current ? nothing : html`<option>…</option>`}${[...kindNames, 'Label'].map(option)}</select></label>`;
+      <select @change=${choose}>${[...kindNames, 'Label'].map(option)}</select></label>`;
   }
 
   #doubts(checked: Preview) {

@@ -168,3 +168,13 @@ export async function copyText(text: string): Promise<void> {
   area.remove();
   from.focus();
 }
+
+/** Opens an empty dialog, which is removed once it is closed, or another page is open. */
+export function openDialog(label: string): HTMLDialogElement {
+  const dialog = Object.assign(document.createElement('dialog'), { className: 'floats pad', ariaLabel: label });
+  dialog.addEventListener('close', () => dialog.remove());
+  window.navigation?.addEventListener('navigatesuccess', () => dialog.close(), { once: true });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}

@@ -4,7 +4,7 @@ import type { ChangeRange } from '../../client/index.ts';
 import { kindOf, nameOf, title, words } from './kinds.ts';
 import { atMost, query } from './queries.ts';
 import { type Data, type Page, read, yardgraph } from './service.ts';
-import { button } from './values.ts';
+import { button, openDialog } from './values.ts';
 
 /** The mutation that stores an item. The item of a new record has no ID. */
 function mutationOf(kind: string, { id }: Data = {}) {
@@ -81,16 +81,6 @@ export async function rangeOfDeletion(cursor: string): Promise<ChangeRange> {
     requestId === deletion?.requestId && fields.some(({ before }: Data) => before === deletion?.recordId);
   const other = nodes.findLast((change) => change !== deletion && !hasCleared(change));
   return { after: other?.cursor ?? after, upTo: cursor };
-}
-
-/** Opens an empty dialog, which is removed once it is closed, or another page is open. */
-export function openDialog(label: string): HTMLDialogElement {
-  const dialog = Object.assign(document.createElement('dialog'), { className: 'floats pad', ariaLabel: label });
-  dialog.addEventListener('close', () => dialog.remove());
-  window.navigation?.addEventListener('navigatesuccess', () => dialog.close(), { once: true });
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
 }
 
 type References = 'CLEAR' | 'REFUSE';
