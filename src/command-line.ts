@@ -1,5 +1,5 @@
 /** Loads the modules of a command when it runs: the service stays small and starts fast. */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
 import { type Config, type Environment, loadConfig } from './config.ts';
 import { ServiceError, StartError } from './errors.ts';
@@ -202,6 +202,11 @@ function addKeyCommands(program: Command, { config }: CommandContext): void {
     .option('--workspace <name>', 'the workspace it gives access to: lower-case letters, digits and hyphens (required)')
     .option('--user <id>', 'the user of the key, stored on records as createdBy and updatedBy (required)')
     .option('--read-only', 'the key cannot write')
+    .addOption(
+      new Option('--write <kinds>', 'the kinds that the key can write, such as workOrders,transportOrders').conflicts(
+        'readOnly',
+      ),
+    )
     .option('--expires <duration>', 'such as 90d or 12h; if absent, it never expires')
     .option('--label <text>', 'what the key is for')
     .action(async ({ readOnly = false, ...options }) =>

@@ -81,7 +81,7 @@ class Authenticator {
   authenticateCached(request: FastifyRequest): boolean {
     const [key, secondKey] = keysIn(request);
     if (key === undefined || secondKey !== undefined || this.#settings.requestsPerMinute > 0) return false;
-    const identity = this.#keyring.authenticateCached(key);
+    const identity = this.#keyring.authenticateCached(key, request);
     if (identity) this.#openSession(request, identity);
     return identity !== undefined;
   }
@@ -91,7 +91,7 @@ class Authenticator {
     const keys = keysIn(request);
     const anonymous = await this.#findAnonymous(keys);
     // The cached absence of keys may be outdated: requests with the first key must not get into the open workspace.
-    const isAnonymous = anonymous !== undefined && !(await this.#areValid(keys));
+    const isAnonymous = anonymous !== undefined && !(await this.#areValid(keys, request));
     if (isAnonymous && openAccess === 'loopback') requireSameMachine(request, corsOrigins);
     this.#openSession(request, isAnonymous ? anonymous : await this.#authenticateWithinLimit(request, reply, keys));
     // After the session is opened: requests are counted by its key.
@@ -101,7 +101,7 @@ class Authenticator {
   async isStillAuthenticated(request: FastifyRequest): Promise<boolean> {
     const keys = keysIn(request);
     try {
-      const { workspace } = (await this.#findAnonymous(keys)) ?? (await this.#authenticateKeys(keys));
+      const { workspace } = (await this.#findAnonymous(keys)) ?? (await this.#authenticateKeys(keys, request));
       const { number, name } = request.identity?.workspace ?? {};
       // After a renaming, a client that reconnects gets the new name, and continues where it was.
       return workspace.number === number && workspace.name === name;
@@ -127,18 +127,18 @@ class Authenticator {
     });
   }
 
-  async #authenticateKeys([key, secondKey]: readonly string[]): Promise<Identity> {
+  async #authenticateKeys([key, secondKey]: readonly string[], request: FastifyRequest): Promise<Identity> {
     if (key === undefined)
       throw unauthorized('an API key is required: send it as Authorization: Bearer KEY, or as X-API-Key: KEY');
     if (secondKey !== undefined) {
       const problem = 'expected one API key, received different ones in Authorization and X-API-Key';
       throw unauthorized(problem, 'two API keys');
     }
-    return this.#keyring.authenticate(key);
+    return this.#keyring.authenticate(key, request);
   }
 
-  #areValid(keys: readonly string[]): Promise<boolean> {
-    return this.#authenticateKeys(keys).then(Boolean, (error: unknown) => {
+  #areValid(keys: readonly string[], request: FastifyRequest): Promise<boolean> {
+    return this.#authenticateKeys(keys, request).then(Boolean, (error: unknown) => {
       if (isUnauthorized(error)) return false;
       throw error;
     });
@@ -153,12 +153,12 @@ class Authenticator {
     reply: FastifyReply,
     keys: readonly string[],
   ): Promise<Identity> {
-    if (this.#settings.failedLoginsPerMinute === 0) return this.#authenticateKeys(keys);
+    if (this.#settings.failedLoginsPerMinute === 0) return this.#authenticateKeys(keys, request);
     if (!keys.some((key) => this.#keyring.hasAccepted(key))) {
       const state = await this.#countFailedLogin(request, { increment: false });
       if (!state.isAllowed && state.remaining === 0) applyLimit(reply, 'failed logins', { ...state, isExceeded: true });
     }
-    return this.#authenticateKeys(keys).catch(async (error: unknown) => {
+    return this.#authenticateKeys(keys, request).catch(async (error: unknown) => {
       if (isUnauthorized(error)) applyLimit(reply, 'failed logins', await this.#countFailedLogin(request));
       throw error;
     });

@@ -1,18 +1,26 @@
 /** Keys are cached for two seconds: within this time, every process notices a new or revoked key. */
 import { timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import { unauthorized } from '../errors.ts';
 import { type ApiKey, createKeyStore, type KeyStore, type WorkspaceId } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
-import { hashSecret, newSecret, parseKey, type SecretKey, stateOf } from './keys.ts';
+import { hashSecret, newSecret, parseKey, type SecretKey, stateOf, writableKinds } from './keys.ts';
 
 export interface Identity {
   readonly workspace: WorkspaceId;
   /** Null while the service runs without keys. */
   readonly userId: string | null;
   readonly mayWrite: boolean;
+  /** Their names. Undefined for all. */
+  readonly writableKinds?: readonly string[] | undefined;
   readonly keyPrefix: string | null;
+}
+
+/** A request, whose address is read only when it is stored: a proxy's client may send any text. */
+interface Client {
+  readonly ip: string;
 }
 
 export const anonymousWorkspace = 'default';
@@ -84,17 +92,17 @@ export class Keyring {
    * The identity of a valid, cached key; undefined for any other text, which goes to `authenticate`. Only for accepted
    * keys: a wrong secret of any other key counts against the limit of failed logins.
    */
-  authenticateCached(text: string): Identity | undefined {
+  authenticateCached(text: string, client: Client): Identity | undefined {
     const sent = parseKey(text);
     const key = sent && this.#accepted.has(sent.prefix) ? this.#keys.get(sent.prefix) : undefined;
-    return key && this.#check(key, sent);
+    return key && this.#check(key, sent, client);
   }
 
   /** Throws the same 401 for a key that is unknown, wrong, revoked or expired. */
-  async authenticate(text: string): Promise<Identity> {
+  async authenticate(text: string, client: Client): Promise<Identity> {
     const sent = parseKey(text);
     const key = sent && (this.#keys.get(sent.prefix) ?? (await this.#lookUpKey(sent.prefix)));
-    const identity = this.#check(key, sent);
+    const identity = this.#check(key, sent, client);
     if (!identity) throw unauthorized('the API key is not valid', 'invalid API key');
     return identity;
   }
@@ -115,22 +123,23 @@ export class Keyring {
     return prefixes.map((prefix) => byPrefix.get(prefix));
   }
 
-  #check(key: ApiKey | undefined, sent: SecretKey | undefined): Identity | undefined {
+  #check(key: ApiKey | undefined, sent: SecretKey | undefined, client: Client): Identity | undefined {
     const isCorrect = isSameHash(hashSecret(sent?.secret ?? ''), key?.secretHash ?? hashOfNoSecret);
     if (!key || !isCorrect || stateOf(key) !== 'active') return undefined;
     this.#requiresKey = true;
-    this.#writeUse(key);
-    return { workspace: key.workspace, userId: key.userId, mayWrite: !key.readOnly, keyPrefix: key.id };
+    this.#writeUse(key, client);
+    const { workspace, userId, readOnly, id } = key;
+    return { workspace, userId, mayWrite: !readOnly, writableKinds: writableKinds(key), keyPrefix: id };
   }
 
   /** In the background: the request neither waits for the update nor fails with it. */
-  #writeUse(key: ApiKey): void {
+  #writeUse(key: ApiKey, { ip }: Client): void {
     const writtenAt = this.#accepted.get(key.id) ?? Number.NEGATIVE_INFINITY;
     if (performance.now() - writtenAt < useIntervalMs) return;
     this.#accepted.set(key.id, Number.POSITIVE_INFINITY);
-    const lastUsedAt = new Date().toISOString();
+    const use = { lastUsedAt: new Date().toISOString(), lastUsedFrom: isIP(ip) ? ip : null };
     this.#useWritten = this.#useWritten
-      .then(() => this.#store.update(key.id, { lastUsedAt }))
+      .then(() => this.#store.update(key.id, use))
       .catch(() => {})
       .then(() => this.#accepted.set(key.id, performance.now()));
   }

@@ -5,6 +5,7 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import { StartError } from '../errors.ts';
+import type { RecordKind } from '../model/record-kind.ts';
 import { program } from '../program.ts';
 import type { ApiKey, KeyStore } from '../store/admin/api-keys.ts';
 
@@ -36,25 +37,29 @@ export interface NewKey {
   readonly workspace: string;
   readonly user: string;
   readonly readOnly: boolean;
+  /** If absent, records of all kinds. */
+  readonly write?: readonly RecordKind[] | undefined;
   readonly label?: string | undefined;
   /** In milliseconds; if absent, never. */
   readonly expires?: number | undefined;
 }
 
 /** Also creates the workspace, with its first key. */
-export async function createKey(store: KeyStore, { workspace, user, readOnly, label, expires }: NewKey) {
+export async function createKey(store: KeyStore, { workspace, user, readOnly, write, label, expires }: NewKey) {
   const secret = newSecret();
   const key: ApiKey = {
     workspace: await store.findOrCreateWorkspace(workspace),
     id: `yardgraph_${workspace}_${randomBytes(4).toString('hex')}`,
     userId: user,
     readOnly,
+    writes: write?.map(({ name }) => name).join() ?? null,
     label: label ?? null,
     secretHash: hashSecret(secret),
     createdAt: new Date().toISOString(),
     expiresAt: expires === undefined ? null : new Date(Date.now() + expires).toISOString(),
     revokedAt: null,
     lastUsedAt: null,
+    lastUsedFrom: null,
   };
   await store.insert(key);
   return { key, text: `${key.id}_${secret}` };
@@ -65,6 +70,10 @@ export async function revokeKey(store: KeyStore, prefix: string): Promise<void> 
   requireFound(key);
   if (key.revokedAt === null) requireFound(await store.update(prefix, { revokedAt: new Date().toISOString() }));
 }
+
+/** Undefined if it may write all kinds. */
+export const writableKinds = ({ readOnly, writes }: ApiKey): readonly string[] | undefined =>
+  readOnly ? [] : writes?.split(',');
 
 /** ISO times sort chronologically as text. */
 export function stateOf({ revokedAt, expiresAt }: ApiKey) {

@@ -5,9 +5,9 @@ import { anonymousWorkspace } from '../auth/keyring.ts';
 import { createKey, isWorkspaceName, type NewKey, revokeKey, stateOf, workspaceNameForm } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
-import { pluralizeRecords } from '../model/labels.ts';
+import { listField, pluralizeRecords } from '../model/labels.ts';
 import { program } from '../program.ts';
-import { recordKinds } from '../records/index.ts';
+import { kindNamed, recordKinds } from '../records/index.ts';
 import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
 import { createWorkspaces, recordCount } from '../store/admin/workspaces.ts';
 import type { Database, Run } from '../store/database.ts';
@@ -109,10 +109,12 @@ const keyJson = (key: ApiKey) => ({
   workspace: key.workspace.name,
   user: key.userId,
   readOnly: key.readOnly,
+  write: key.writes && kindsOf(key.writes),
   label: key.label,
   state: stateOf(key),
   createdAt: key.createdAt,
   lastUsedAt: key.lastUsedAt,
+  lastUsedFrom: key.lastUsedFrom,
   expiresAt: key.expiresAt,
   revokedAt: key.revokedAt,
 });
@@ -125,11 +127,17 @@ const columns: readonly (readonly [head: string, cell: (key: ApiKey) => string])
   ['state', stateOf],
   ['created (UTC)', (key) => minute(key.createdAt)],
   ['last used (UTC)', (key) => minute(key.lastUsedAt)],
+  ['from', (key) => key.lastUsedFrom ?? '-'],
   ['expires (UTC)', (key) => minute(key.expiresAt)],
   ['label', (key) => key.label ?? ''],
 ];
 
-const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'read-only' : 'read and write');
+const kindsOf = (writes: string): string[] => writes.split(',').map((name) => listField(kindNamed(name)));
+
+function rightsOf({ readOnly, writes }: ApiKey): string {
+  if (readOnly) return 'read-only';
+  return writes ? `read, write ${kindsOf(writes).join()}` : 'read and write';
+}
 
 const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';
 
@@ -140,10 +148,20 @@ const shortTextForm = { error: 'expected 1 to 255 characters, no control charact
 
 const durationForm = { error: 'expected a duration greater than zero, such as 90d, 12h or 30m' };
 
+const kindNames = recordKinds.map(listField);
+
 const newKeyOptions = z.object({
   workspace: required.refine(isWorkspaceName, { error: workspaceNameForm }),
   user: required.regex(shortText, shortTextForm),
   readOnly: z.boolean(),
+  write: z
+    .string()
+    .transform((text) => text.split(',').map((name) => name.trim()))
+    .refine((names) => names.every((name) => kindNames.includes(name)), {
+      error: `expected ${kindNames.join()}, or some of them`,
+    })
+    .transform((names) => recordKinds.filter((kind) => names.includes(listField(kind))))
+    .optional(),
   expires: z.string().transform(parseDuration).pipe(z.number(durationForm).positive(durationForm)).optional(),
   label: z.string().regex(shortText, shortTextForm).optional(),
 });

@@ -6,7 +6,7 @@ import { imports } from './imports.ts';
 import { linkOf, otherViews, title as titleOf } from './kinds.ts';
 import { locationMap } from './locations.ts';
 import { overview } from './overview.ts';
-import { documentOf } from './queries.ts';
+import { constant, documentOf } from './queries.ts';
 import { record } from './record.ts';
 import { focusSearch, searchEverywhere, searchResults } from './search.ts';
 import { type Data, follow, type Page, read, type Viewer } from './service.ts';
@@ -56,7 +56,7 @@ async function* readParts(shown: Shown): AsyncGenerator<Data> {
 const countIntervalMs = 5_000;
 
 class Explorer implements Page {
-  mayWrite = false;
+  #writableKinds: readonly string[] = [];
   #shown: Shown = { address: '', view: {}, data: {} };
   /** The view that is being read. */
   #next = this.#shown;
@@ -136,10 +136,13 @@ class Explorer implements Page {
     this.#draw();
   }
 
+  mayWrite = (kind?: string): boolean =>
+    kind === undefined ? this.#writableKinds.length > 0 : this.#writableKinds.includes(constant(kind));
+
   async identify(): Promise<void> {
-    const { viewer } = await read('viewer { workspace { id } user { id } mayWrite }');
-    this.mayWrite = viewer.mayWrite;
-    const rights = viewer.mayWrite ? '' : 'read only';
+    const { viewer } = await read('viewer { workspace { id } user { id } writableKinds }');
+    this.#writableKinds = viewer.writableKinds;
+    const rights = this.mayWrite() ? '' : 'read only';
     this.#viewer = [viewer.workspace.id, viewer.user?.id, rights].filter(Boolean).join(' · ');
     this.#isCountStale = true;
     void this.count();
@@ -187,7 +190,7 @@ for (const type of ['dragover', 'drop'] as const) {
     if (!event.dataTransfer?.types.includes('Files')) return;
     // The browser would leave the page for the file.
     event.preventDefault();
-    if (type === 'drop' && explorer.mayWrite) void importFiles(view.kind, event.dataTransfer.files);
+    if (type === 'drop' && explorer.mayWrite(view.kind)) void importFiles(view.kind, event.dataTransfer.files);
   });
 }
 

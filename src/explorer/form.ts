@@ -128,7 +128,8 @@ export const isUnsaved = (): boolean => document.querySelector<RecordForm>('reco
 export function formPage(options: FormOptions) {
   const { kind, record, page, address = addressOf({ kind, id: record.id }) } = options;
   const back = html`<a class="button" href=${address}>Back</a>`;
-  if (!page.mayWrite) return notice('This key can only read records: enter another one to change them', back);
+  if (!page.mayWrite(kind))
+    return notice('This key can only read these records: enter another one to change them', back);
   return keyed(location.search, html`<record-form .options=${options}></record-form>`);
 }
 

@@ -25,7 +25,7 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
     run.user?.name ?? run.user?.id,
     ...[run.created, run.updated, run.deleted].map((count: number) => (count > 0 ? count.toLocaleString() : nothing)),
     `${Number(run.after) + 1}–${run.upTo}`,
-    page.mayWrite ? button('Undo', () => void undo(run, page), 'bare') : nothing,
+    page.mayWrite() ? button('Undo', () => void undo(run, page), 'bare') : nothing,
   ];
   const widths = {
     file: 'name',

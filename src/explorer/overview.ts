@@ -215,8 +215,10 @@ export const overview: Viewer = {
     return {
       title: new Date().toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long' }),
       note: overdue > 0 ? `${overdue.toLocaleString()} overdue` : '',
-      actions: mayWrite && !isEmpty ? creation : nothing,
-      content: isEmpty ? firstSteps(mayWrite) : html`${agenda(view, data)} <div class="columns">${drawn}</div>`,
+      actions: mayWrite('WorkOrder') && !isEmpty ? creation : nothing,
+      content: isEmpty
+        ? firstSteps(mayWrite('Asset'))
+        : html`${agenda(view, data)} <div class="columns">${drawn}</div>`,
     };
   },
 };

@@ -86,7 +86,7 @@ function deletedRecord(view: View, deletion: Data, history: Data, names: Data, {
   const fields = inOrder(kind, Object.keys(values)).filter((field) => !/^(id|name|createdAt|updatedAt)$/.test(field));
   const restore = button('Undo', () => void undo(rangeOfDeletion(deletion.cursor)), 'primary end');
   return html`<div class="notice card pad row">
-      <span><b>${authorOf(deletion)} deleted this record.</b> ${time(deletion.at)}</span> ${mayWrite ? restore : nothing}
+      <span><b>${authorOf(deletion)} deleted this record.</b> ${time(deletion.at)}</span> ${mayWrite(kind) ? restore : nothing}
     </div>
     <div class="columns">
       <section><header><h2>Last values</h2></header><dl class="fields">
@@ -170,14 +170,14 @@ export function filterOfList(list: string, from: string, kind: string): { link: 
 }
 
 /** The tables of the lists that have records, then links to forms for the first record of each other list. */
-function linkedRecords(from: string, found: Data, mayWrite: boolean) {
+function linkedRecords(from: string, found: Data, { mayWrite }: Page) {
   const lists = Object.entries(kindOf(from).lists).map(([list, kind]) => {
     const { nodes, totalCount } = found[list];
     return { list, kind, nodes, totalCount, ...filterOfList(list, from, kind) };
   });
   type List = (typeof lists)[number];
   const addition = ({ list, kind, field = '' }: List) => {
-    if (!mayWrite || !(field in kindOf(kind).inputs)) return nothing;
+    if (!mayWrite(kind) || !(field in kindOf(kind).inputs)) return nothing;
     const href = addressOf({ kind, view: 'new', filters: [{ field, operator: 'eq', value: found.id }] });
     return html`<a class="button" href=${href}>New ${words(kind)}${list === 'children' ? ' below' : ''}</a>`;
   };
@@ -201,7 +201,7 @@ function linkedRecords(from: string, found: Data, mayWrite: boolean) {
     <div class="row">${empty.map(addition)}</div>`;
 }
 
-function recordPage(view: View, found: Data, names: Data, mayWrite: boolean) {
+function recordPage(view: View, found: Data, names: Data, page: Page) {
   const { kind = '' } = view;
   const details = () => html`<div class="columns">
     <section><header><h2>Details</h2></header>${detailList(kind, found)}</section>
@@ -209,7 +209,7 @@ function recordPage(view: View, found: Data, names: Data, mayWrite: boolean) {
   </div>`;
   return html`
     ${isRecord(kind) ? factList(kind, found) : html`<p>Kept in another system. This service has the records that refer to it.</p>`}
-    ${linkedRecords(kind, found, mayWrite)} ${found.history ? details() : nothing}`;
+    ${linkedRecords(kind, found, page)} ${found.history ? details() : nothing}`;
 }
 
 function content(view: View, { names, deletion, history, ...data }: Data, page: Page) {
@@ -219,7 +219,7 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
   if (deletion) return deletedRecord(view, deletion, history, names, page);
   const all = html`<a class="button" href=${addressOf({ kind })}>All ${words(list)}</a>`;
   if (record === null) return notice(`There is no ${words(kind)} with the ID ${id} in this workspace`, all);
-  if (!record || view.view !== 'edit') return record && recordPage(view, record, names, page.mayWrite);
+  if (!record || view.view !== 'edit') return record && recordPage(view, record, names, page);
   if (!isRecord(kind)) {
     const label = data.labels.nodes[0] ?? { key: labelKey(kind, record.id) };
     return formPage({ kind: 'Label', record: label, page, address: addressOf({ kind, id }) });
@@ -263,7 +263,10 @@ export const record: Viewer = {
     return {
       title: nameOf(found),
       crumb: html`${isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(list)}</a>` : title(kind)}${number && ` / ${number}`}`,
-      actions: data[one] && page.mayWrite && view.view !== 'edit' ? recordActions(kind, found, page) : nothing,
+      actions:
+        data[one] && page.mayWrite(isRecord(kind) ? kind : 'Label') && view.view !== 'edit'
+          ? recordActions(kind, found, page)
+          : nothing,
       content: content(view, data, page),
     };
   },

@@ -8,7 +8,8 @@ export type Data = Record<string, any>;
 
 /** The page that shows a view. */
 export interface Page {
-  readonly mayWrite: boolean;
+  /** Whether the key may write records of the kind, or of any. */
+  mayWrite(kind?: string): boolean;
   /** Reads the view again and draws it. */
   refresh(): Promise<void>;
 }
@@ -60,7 +61,7 @@ const collectingMs = 500;
 /** The longest wait between two attempts to connect. */
 const maxPauseMs = 30_000;
 
-/** A connection without a byte for this time is lost: the service sends one every 3 seconds. */
+/** A connection without a byte for this time is lost: the service sends one every 2.5 seconds. */
 const maxSilenceMs = 15_000;
 
 export const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -153,8 +153,8 @@ export const table: Viewer = {
   },
   // A filter that the service refuses can still be removed.
   draw(view, data, page) {
-    const { mayWrite } = page;
     const { kind = '', search } = view;
+    const mayWrite = page.mayWrite(kind);
     const { list } = kindOf(kind);
     const shown = data[list];
     const note = shown ? noteOf(view, shown, data.count?.totalCount) : '';

@@ -131,6 +131,6 @@ export async function openDeletion(kind: string, record: Data, page: Page): Prom
     if (needed) draw(`It cannot be deleted, because it is ${needed}.`);
     else draw(found ? effect : 'No other record refers to it.', () => remove(found ? 'CLEAR' : 'REFUSE'));
   } catch (error) {
-    draw(`The records that refer to it could not be read: ${(error as Error).message}.`);
+    draw(`It cannot be deleted: ${(error as Error).message}.`);
   }
 }

@@ -33,7 +33,7 @@ const retryDelayMs = 1_000;
  * Between keep-alive comments, without which proxies and clients disconnect. Each also checks the key: with its time in
  * the cache, a revoked key ends a stream within five seconds.
  */
-const keepAliveIntervalMs = 3_000;
+const keepAliveIntervalMs = 2_500;
 
 /** For the last events of a stream that ends early. */
 const closeAfterMs = 1_000;

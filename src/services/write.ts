@@ -46,7 +46,9 @@ export interface Session {
   /** Stored as `createdBy` and `updatedBy`; null while the service runs without keys. */
   readonly userId: string | null;
   readonly mayWrite: boolean;
-  /** The only way to write. Throws a 403 for a read-only key. */
+  /** The names of the kinds that may be written. Undefined for all. */
+  readonly writableKinds?: readonly string[] | undefined;
+  /** The only way to write. Throws a 403 for a read-only key, and for kinds that the key may not write. */
   readonly transaction: WorkspaceStore['transaction'];
   /**
    * A session with a key writes once, and returns the stored result. A dry run stores nothing, and gives new records
@@ -59,24 +61,40 @@ type SessionOptions = Pick<TransactionOptions<unknown>, 'key' | 'isDryRun'>;
 
 export function createSession(
   store: WorkspaceStore,
-  user: Pick<Session, 'userId' | 'mayWrite'>,
+  user: Pick<Session, 'userId' | 'mayWrite' | 'writableKinds'>,
   options: SessionOptions = {},
 ): Session {
-  const { userId, mayWrite } = user;
+  const { userId, mayWrite, writableKinds } = user;
   let isUsed = false;
   return {
     store,
     workspace: store.workspaceName,
     userId,
     mayWrite,
+    writableKinds,
     async transaction(decide, transactionOptions) {
       if (!mayWrite) throw forbidden('this API key is read-only', 'read-only key');
       if (options.key && isUsed) throw new Error('a session with a key writes once');
       isUsed = true;
-      return store.transaction(decide, { ...transactionOptions, ...options });
+      const all = { ...transactionOptions, ...options };
+      if (!writableKinds) return store.transaction(decide, all);
+      // The items, because a repeat with a key makes no changes. The changes, because deletions clear references.
+      requireWritable(writableKinds, all.items ?? []);
+      const decideWritable: typeof decide = async (tx) => {
+        const decision = await decide(tx);
+        requireWritable(writableKinds, decision.changes);
+        return decision;
+      };
+      return store.transaction(decideWritable, all);
     },
     with: (more) => createSession(store, user, { ...options, ...more }),
   };
+}
+
+function requireWritable(writable: readonly string[], written: readonly { readonly kind: RecordKind }[]): void {
+  const kinds = new Set(written.map(({ kind }) => kind));
+  const refused = [...kinds].flatMap(({ name, pluralLabel }) => (writable.includes(name) ? [] : [pluralLabel]));
+  if (refused.length > 0) throw forbidden(`this API key may not write ${refused.join(', ')}`, 'kind of another key');
 }
 
 type Writer = Pick<Session, 'workspace' | 'userId'>;
@@ -125,7 +143,7 @@ export async function write<T = StoredItem>(
     },
     {
       creation: rejectsClashes && mayClash(input) ? undefined : creationOf(session, input, resultOf),
-      items: input.length,
+      items: input,
     },
   );
 }

@@ -12,7 +12,7 @@ import { createRecordReads, type RecordReads } from './records/read-records.ts';
 import { createTextCache, type DerivedText } from './records/text-cache.ts';
 import { applyWrite, dryRun, toQueuedCreation, type Writer } from './writes/apply-changes.ts';
 import { type RepeatableRequest, writeWithKey } from './writes/idempotency.ts';
-import type { Creation, Decide } from './writes/tx.ts';
+import type { Change, Creation, Decide } from './writes/tx.ts';
 
 export type { LinkToRead, RecordPage, RecordReads, Usage };
 
@@ -23,7 +23,7 @@ export interface TransactionOptions<T> {
   /** The creation is tried first: see writes/tx.ts. */
   readonly creation?: Creation<T> | undefined;
   /** Set if the transaction's time depends mainly on the number of items. */
-  readonly items?: number;
+  readonly items?: readonly Pick<Change, 'kind'>[];
 }
 
 /** Such a write takes a few milliseconds. */
@@ -83,7 +83,7 @@ export function createStoreOpener(database: Database): OpenStore {
       const write = () =>
         database.transaction((run) => applyWrite(scopeOf(run), user, decide, key), {
           workspaceId,
-          isSmall: items !== undefined && items <= maxItemsOfSmallWrite,
+          isSmall: items !== undefined && items.length <= maxItemsOfSmallWrite,
           creation: plain && toQueuedCreation({ workspaceId, usage }, author, plain, key),
         });
       const { returned, isRepeat } = await (key ? writeWithKey(key, scopeOf(read), write) : write());

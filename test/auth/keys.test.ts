@@ -21,6 +21,7 @@ afterEach(() => {
 });
 
 const keys = () => createKeyStore(service.database);
+const client = { ip: '127.0.0.1' };
 const prefixOf = (key: string) => key.slice(0, -44);
 const query = '{ locations { totalCount } }';
 
@@ -54,7 +55,7 @@ describe('a key', () => {
     expect((await service.as(key).get('/asset-categories')).status).toBe(401);
   });
 
-  test('has the time of its last use written, at most once a minute', async () => {
+  test('has the time and the address of its last use written, at most once a minute', async () => {
     const key = await service.key();
 
     let updates = 0;
@@ -64,7 +65,8 @@ describe('a key', () => {
     service.database.knex.on('query', count);
 
     for (let request = 0; request < 20; request += 1) await service.as(key).get('/asset-categories');
-    await eventually(async () => expect((await keys().find(prefixOf(key)))?.lastUsedAt).toMatch(/^\d{4}-\d\d-\d\dT/));
+    const use = { lastUsedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/), lastUsedFrom: '127.0.0.1' };
+    await eventually(async () => expect(await keys().find(prefixOf(key))).toMatchObject(use));
     service.database.knex.removeListener('query', count);
 
     expect(updates).toBe(1);
@@ -274,26 +276,28 @@ describe('a lookup of keys', () => {
   test('is made once for a key, and not again for two seconds', async () => {
     const { lookups, keyring } = createKeyring();
     const key = await service.key();
-    await Promise.all(Array.from({ length: 50 }, () => keyring.authenticate(key)));
-    await keyring.authenticate(key);
+    await Promise.all(Array.from({ length: 50 }, () => keyring.authenticate(key, client)));
+    await keyring.authenticate(key, client);
     for (const _time of [1, 2])
-      await expect(keyring.authenticate(unknown(1))).rejects.toThrow('the API key is not valid');
+      await expect(keyring.authenticate(unknown(1), client)).rejects.toThrow('the API key is not valid');
     expect(lookups.count).toBe(2);
 
     await revokeKey(keys(), prefixOf(key));
     vi.spyOn(performance, 'now').mockReturnValue(2_002);
     // The cache reads the clock at most once per millisecond.
     await new Promise((resolve) => setTimeout(resolve, 5));
-    await expect(keyring.authenticate(key)).rejects.toThrow('the API key is not valid');
+    await expect(keyring.authenticate(key, client)).rejects.toThrow('the API key is not valid');
   });
 
   test('is not repeated for a valid key because of unknown ones, however many there are', async () => {
     const { lookups, keyring } = createKeyring();
     const key = await service.key();
-    await keyring.authenticate(key);
-    await Promise.all(Array.from({ length: 10_500 }, (_, n) => keyring.authenticate(unknown(n)).catch(() => {})));
+    await keyring.authenticate(key, client);
+    await Promise.all(
+      Array.from({ length: 10_500 }, (_, n) => keyring.authenticate(unknown(n), client).catch(() => {})),
+    );
     lookups.count = 0;
-    await keyring.authenticate(key);
+    await keyring.authenticate(key, client);
     expect(lookups.count).toBe(0);
   });
 });

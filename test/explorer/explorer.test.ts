@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Page, Route } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
+import { transportOrder } from '../../src/records/index.ts';
 import { barriers, describeInChromium, enterKey, look, usePages } from '../support/browser.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -200,19 +201,22 @@ describeInChromium('the explorer', () => {
     for (let asked = 0; asked < 2; asked += 1) await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('alert').waitFor();
     // Another key is another user.
-    for (const user of ['dispatcher', 'planner']) {
+    const rights = { dispatcher: { readOnly: true }, planner: { write: [transportOrder] } };
+    for (const [user, right] of Object.entries(rights)) {
       await page.getByRole('button', { name: /^API key/ }).click();
-      await enterKey(page, await closed.key({ workspace: 'default', user, readOnly: true }));
+      await enterKey(page, await closed.key({ workspace: 'default', user, ...right }));
       await page.getByText(`default · ${user}`).waitFor();
     }
     await note(page, '43');
     expect(await page.getByRole('link', { name: /GraphiQL/ }).count()).toBe(0);
     await page.getByText('live', { exact: true }).waitFor();
-    // A read-only key changes nothing.
+    // A key for other kinds changes nothing.
     expect(await page.getByRole('button', { name: 'Import' }).count()).toBe(0);
     await rows(page).first().getByRole('link').first().click();
     await page.getByRole('heading', { name: 'History' }).waitFor();
     expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Transport orders', exact: true }).click();
+    await page.getByRole('button', { name: 'Import' }).waitFor();
     const isFeed = (route: Route) => route.request().postData()?.includes('subscription');
     await page.route('**/graphql', (route) => (isFeed(route) ? route.abort() : route.continue()));
     closed.app.server.closeAllConnections();

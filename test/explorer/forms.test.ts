@@ -398,7 +398,7 @@ describeInChromium('a work order in the explorer', () => {
     const isDeletion = (route: Route) => route.request().postData()?.includes('deleteLocations');
     await page.route('**/graphql', (route) => (isDeletion(route) ? route.fulfill({ status: 500 }) : route.fallback()));
     await page.getByRole('button', { name: 'Delete' }).click();
-    await dialog.getByText(/^The records that refer to it could not be read: /).waitFor();
+    await dialog.getByText(/^It cannot be deleted: /).waitFor();
     await page.unroute('**/graphql');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Delete' }).click();

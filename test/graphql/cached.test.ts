@@ -1,6 +1,7 @@
 /** A query that is sent again gets the same text without a read of records, until something is written. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
+import { workOrder } from '../../src/records/index.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { startService, useWorkspaces } from '../support/service.ts';
 
@@ -55,16 +56,19 @@ test('another operation of a document has a text of its own', async () => {
 });
 
 test('the viewer is the user of the key, also when another of the workspace has just asked the same', async () => {
-  const query = '{ viewer { workspace { id } user { id } mayWrite } }';
-  const [writer, reader, other] = await Promise.all([
+  const query = '{ viewer { workspace { id } user { id } mayWrite writableKinds } }';
+  const [writer, reader, part, other] = await Promise.all([
     service.key({ user: 'anna' }),
     service.key({ user: 'anna', readOnly: true }),
+    service.key({ user: 'anna', write: [workOrder] }),
     service.key({ user: 'ben' }),
   ]);
   const ask = async (key: string) => (await service.as(key).data(query)).viewer;
   for (let round = 0; round < 3; round += 1) {
-    expect(await ask(writer)).toEqual({ workspace: { id: service.workspace }, user: { id: 'anna' }, mayWrite: true });
-    expect(await ask(reader)).toMatchObject({ user: { id: 'anna' }, mayWrite: false });
+    const anna = { workspace: { id: service.workspace }, user: { id: 'anna' }, mayWrite: true };
+    expect(await ask(writer)).toEqual({ ...anna, writableKinds: expect.arrayContaining(['LABEL', 'ASSET']) });
+    expect(await ask(part)).toEqual({ ...anna, writableKinds: ['WORK_ORDER'] });
+    expect(await ask(reader)).toMatchObject({ user: { id: 'anna' }, mayWrite: false, writableKinds: [] });
     expect(await ask(other)).toMatchObject({ user: { id: 'ben' }, mayWrite: true });
   }
 });

@@ -22,6 +22,14 @@ test.each([
     '--expires: expected a duration greater than zero, such as 90d, 12h or 30m',
   ],
   [['create', '--user', 'x'], '--workspace: required'],
+  [
+    [...creation.slice(1), '--write', 'assets,asset'],
+    '--write: expected assets,workOrders,projects,locations,transportOrders,assetCategories,allocations,labels, or some of them',
+  ],
+  [
+    [...creation.slice(1), '--write', 'assets', '--read-only'],
+    "error: option '--write <kinds>' cannot be used with option '--read-only'",
+  ],
 ])('%j is refused in one line, and ends with 1', async (command, line) => {
   expect(await run('keys', ...command)).toEqual({ code: 1, out: '', err: line });
 });
@@ -36,7 +44,9 @@ test('revoke of a key that does not exist names the database that it has no key 
 
 test('list --json prints every field that a script may need, with times in ISO 8601', async () => {
   expect((await run('keys', 'list', '--json')).out).toBe('[]');
-  const prefix = (await create('--label', 'ERP sync', '--expires', '90d')).out.slice(0, -44);
+  const prefix = (
+    await create('--label', 'ERP sync', '--expires', '90d', '--write', 'workOrders, assets,assets')
+  ).out.slice(0, -44);
 
   const { code, out } = await run('keys', 'list', '--json');
 
@@ -48,10 +58,12 @@ test('list --json prints every field that a script may need, with times in ISO 8
       workspace: 'acme',
       user: 'erp-sync',
       readOnly: false,
+      write: ['assets', 'workOrders'],
       label: 'ERP sync',
       state: 'active',
       createdAt: time,
       lastUsedAt: null,
+      lastUsedFrom: null,
       expiresAt: time,
       revokedAt: null,
     },

@@ -284,7 +284,11 @@ export function createModel(world: World, viewer?: Viewer) {
     changes: (_, { first }) => changes(log, first, '0'),
     history: (_, { id, ...args }) => history(id, args),
     changeCursor: () => String(log.length),
-    viewer: () => ({ workspace: { id: viewer?.workspace }, user: { id: viewer?.user }, mayWrite: true }),
+    importRuns: () => ({ nodes: [], pageInfo: { hasNextPage: false, hasPreviousPage: false } }),
+    viewer: () => ({
+      ...{ workspace: { id: viewer?.workspace }, user: { id: viewer?.user }, mayWrite: true },
+      writableKinds: recordKinds.map(({ name }) => constantCase(uncapitalized(name))),
+    }),
   };
   const resolvers: Record<string, Record<string, Resolve>> = { Query: queries };
   for (const kind of recordKinds) {

@@ -199,7 +199,7 @@ async function runMutation({ contextValue }: ExecutionArgs, run: () => Promise<E
 async function runCachedQuery(args: ExecutionArgs, text: string, run: () => Promise<ExecutionResult>) {
   const { session, reserveResponse } = args.contextValue as Context;
   // Only `viewer` depends on the user.
-  const user = text.includes('viewer') ? [session.userId, session.mayWrite] : [];
+  const user = text.includes('viewer') ? [session.userId, session.mayWrite, session.writableKinds] : [];
   const name = cacheNameOf(text, args.operationName, args.variableValues, ...user);
   let failed: ExecutionResult | undefined;
   try {

@@ -26,7 +26,7 @@ import {
 } from './builder.ts';
 import { dryRunArgument, resolveMutation, writeCost } from './write.ts';
 
-const recordKindType = enumType(
+export const recordKindType = enumType(
   'RecordKind',
   'A kind of record.',
   Object.fromEntries(recordKinds.map(({ name, label }) => [name, `${capitalized(withArticle(label))}.`])),

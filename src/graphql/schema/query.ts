@@ -13,6 +13,7 @@ import {
   label,
   location,
   project,
+  recordKinds,
   transportOrder,
   workOrder,
 } from '../../records/index.ts';
@@ -32,7 +33,7 @@ import {
   typeLabel,
   typeOf,
 } from './builder.ts';
-import { cursorField, feedField, historyById } from './changes.ts';
+import { cursorField, feedField, historyById, recordKindType } from './changes.ts';
 import { importRunField, importRunsField } from './import-runs.ts';
 import { page } from './records.ts';
 import { summaryField } from './summary.ts';
@@ -125,6 +126,11 @@ const viewer = builder.objectRef<Session>('Viewer').implement({
     }),
     mayWrite: t.exposeBoolean('mayWrite', {
       description: 'Whether mutations are allowed: false for a read-only key.',
+    }),
+    writableKinds: t.field({
+      type: [recordKindType],
+      description: 'The kinds whose records the API key may create, change and delete. It reads all kinds.',
+      resolve: ({ writableKinds }) => writableKinds ?? recordKinds.map(({ name }) => name),
     }),
   }),
 });

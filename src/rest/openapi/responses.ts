@@ -62,7 +62,7 @@ const errors: Readonly<Record<number, [name: string, description: string, ErrorR
   ],
   403: [
     'Forbidden',
-    'The API key is read-only. Or the service has no API key yet, and the request comes from a page of another origin or through a proxy.',
+    'The API key is read-only, or may not write this kind. Or the service has no API key yet, and the request comes from a page of another origin or through a proxy.',
     forbidden('this API key is read-only'),
   ],
   404: [

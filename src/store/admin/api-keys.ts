@@ -22,12 +22,14 @@ const fields = {
   }),
   userId: required(text('user that it identifies')),
   readOnly: required(boolean('whether it is read-only')),
+  writes: text('names of the kinds that it may write, separated by commas; null for all'),
   label: text('what it is for'),
   secretHash: required(text('SHA-256 of the secret')),
   createdAt: required(dateTime('creation time')),
   expiresAt: dateTime('when it expires'),
   revokedAt: dateTime('when it was revoked'),
   lastUsedAt: dateTime('when it was last used, to the minute'),
+  lastUsedFrom: text('address of this use'),
 };
 
 export type { WorkspaceId };
