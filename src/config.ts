@@ -59,6 +59,18 @@ const proxies = z
     error: 'expected addresses, ranges such as 10.0.0.0/8, or loopback, linklocal or uniquelocal, separated by commas',
   });
 
+/** Not a header that authenticates otherwise. nginx drops names with an underscore. */
+const userHeader = z
+  .string()
+  .toLowerCase()
+  .regex(/^(?!authorization$|x-api-key$|x-remote-user-secret$)[a-z][a-z\d-]*$/, {
+    error: 'expected the name of a header such as X-Remote-User',
+  });
+
+const secret = z
+  .string()
+  .regex(/^[!-~]{32,255}$/, { error: 'expected 32 to 255 printable ASCII characters, no spaces' });
+
 /** A source, and after a space the credit that the map must show. */
 const tiles = z
   .string()
@@ -85,6 +97,8 @@ const service = {
   requestsPerMinute: setting('RATE_LIMIT', wholeNumber(0, 1_000_000_000), 0),
   failedLoginsPerMinute: setting('FAILED_LOGIN_LIMIT', wholeNumber(0, 1_000_000_000), 0),
   trustedProxies: setting('TRUSTED_PROXIES', proxies, []),
+  remoteUserHeader: setting('REMOTE_USER_HEADER', userHeader.optional(), undefined),
+  remoteUserSecret: setting('REMOTE_USER_SECRET', secret.optional(), undefined),
   databaseUrl: setting('DATABASE_URL', databaseUrl, `sqlite:${defaultPath}`),
 };
 
@@ -173,6 +187,10 @@ export function loadConfig(env: Environment) {
   const { environment, graphiql, explorer, introspection, ...visible } = readGroup(visibility, env, problems);
   const httpValues = readGroup(http, env, problems);
   const limitValues = readGroup(limits, env, problems);
+  const { remoteUserHeader, remoteUserSecret, trustedProxies } = serviceValues;
+  if (remoteUserHeader !== undefined && (remoteUserSecret === undefined || trustedProxies.length === 0)) {
+    problems.push('REMOTE_USER_HEADER: expected with REMOTE_USER_SECRET and TRUSTED_PROXIES');
+  }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
 
   const isOn = (feature = environment === 'production' ? 'off' : 'on'): boolean => feature === 'on';

@@ -4,12 +4,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { type Config, isLoopback } from '../config.ts';
 import { badRequest, forbidden, ServiceError, tooManyRequests, unauthorized } from '../errors.ts';
-import { readChangeMessage, readImportRun } from '../http/request.ts';
+import { decodeHeader, readChangeMessage, readImportRun } from '../http/request.ts';
 import { expected } from '../model/issues.ts';
 import { createSession, type Session } from '../services/write.ts';
 import type { Database } from '../store/database.ts';
 import { createStoreOpener, type StoreUser, type Usage } from '../store/workspace-store.ts';
-import { type Identity, Keyring } from './keyring.ts';
+import { type Identity, isSameHash, Keyring } from './keyring.ts';
+import { hashSecret, isShortText } from './keys.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,7 +34,10 @@ export function createSessionOpener(database: Database) {
   return (identity: Identity, user: StoreUser): Session => createSession(openStore(identity.workspace, user), identity);
 }
 
-type AccessSettings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute'>;
+type AccessSettings = Pick<
+  Config,
+  'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute' | 'remoteUserHeader' | 'remoteUserSecret'
+>;
 
 /** Runs before the body is read. `isOpen` is true while there are no keys. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: AccessSettings) {
@@ -111,7 +115,10 @@ class Authenticator {
     }
   }
 
-  #openSession(request: FastifyRequest, identity: Identity): void {
+  #openSession(request: FastifyRequest, ofKey: Identity): void {
+    const { remoteUserHeader } = this.#settings;
+    const userId = remoteUserHeader && readRemoteUser(request, remoteUserHeader, this.#settings.remoteUserSecret);
+    const identity = userId === undefined ? ofKey : { ...ofKey, userId };
     request.identity = identity;
     const author = { userId: identity.userId, requestId: request.id, message: readChangeMessage(request.headers) };
     const importRun = readImportRun(request.headers);
@@ -201,6 +208,23 @@ const passwordIn = (basic: string): string =>
   Buffer.from(basic, 'base64')
     .toString()
     .replace(/^[^:]*:?/, '');
+
+const secretHeader = 'x-remote-user-secret';
+
+/** The user whom a proxy has authenticated. Undefined for a request that does not come through one. */
+function readRemoteUser({ headers, raw, ips = [] }: FastifyRequest, name: string, secret = ''): string | undefined {
+  const count = raw.rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length;
+  // With the secret alone, a proxy has dropped a user without a name.
+  if (count === 0 && headers[secretHeader] === undefined) return undefined;
+  // Fastify lists an address of X-Forwarded-For only if the peer is in TRUSTED_PROXIES.
+  if (ips.length < 2 || !isSameHash(hashSecret(String(headers[secretHeader])), hashSecret(secret))) {
+    const source = `from a proxy in TRUSTED_PROXIES, with X-Forwarded-For and the secret in X-Remote-User-Secret`;
+    throw unauthorized(`${name}: expected ${source}`, 'user not from a trusted proxy');
+  }
+  const user = decodeHeader(String(headers[name] ?? ''));
+  if (count === 1 && isShortText(user)) return user;
+  throw badRequest(`${name}: expected one user of 1 to 255 characters, no control characters`);
+}
 
 const notLocal = 'not from this machine, without an API key';
 

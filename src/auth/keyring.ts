@@ -146,7 +146,7 @@ export class Keyring {
 }
 
 /** Takes the same time wherever the hashes differ. */
-function isSameHash(hash: string, expected: string): boolean {
+export function isSameHash(hash: string, expected: string): boolean {
   const bytes = Buffer.from(hash);
   const expectedBytes = Buffer.from(expected);
   return bytes.length === expectedBytes.length && timingSafeEqual(bytes, expectedBytes);

@@ -18,6 +18,9 @@ export const workspaceNameForm = 'expected 1 to 63 lower-case letters, digits an
 
 export const isWorkspaceName = (text: string): boolean => new RegExp(`^${workspaceName}$`).test(text);
 
+/** The form of users, and of labels of keys. */
+export const isShortText = (text: string): boolean => /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(text);
+
 export interface SecretKey {
   readonly prefix: string;
   readonly secret: string;

@@ -2,7 +2,15 @@
 import ms from 'ms';
 import * as z from 'zod';
 import { anonymousWorkspace } from '../auth/keyring.ts';
-import { createKey, isWorkspaceName, type NewKey, revokeKey, stateOf, workspaceNameForm } from '../auth/keys.ts';
+import {
+  createKey,
+  isShortText,
+  isWorkspaceName,
+  type NewKey,
+  revokeKey,
+  stateOf,
+  workspaceNameForm,
+} from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { listField, pluralizeRecords } from '../model/labels.ts';
@@ -143,7 +151,6 @@ const minute = (time: string | null): string => time?.slice(0, 16).replace('T', 
 
 const required = z.string({ error: 'required' });
 
-const shortText = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 const shortTextForm = { error: 'expected 1 to 255 characters, no control characters' };
 
 const durationForm = { error: 'expected a duration greater than zero, such as 90d, 12h or 30m' };
@@ -152,7 +159,7 @@ const kindNames = recordKinds.map(listField);
 
 const newKeyOptions = z.object({
   workspace: required.refine(isWorkspaceName, { error: workspaceNameForm }),
-  user: required.regex(shortText, shortTextForm),
+  user: required.refine(isShortText, shortTextForm),
   readOnly: z.boolean(),
   write: z
     .string()
@@ -163,7 +170,7 @@ const newKeyOptions = z.object({
     .transform((names) => recordKinds.filter((kind) => names.includes(listField(kind))))
     .optional(),
   expires: z.string().transform(parseDuration).pipe(z.number(durationForm).positive(durationForm)).optional(),
-  label: z.string().regex(shortText, shortTextForm).optional(),
+  label: z.string().refine(isShortText, shortTextForm).optional(),
 });
 
 function parseNewKey(given: Partial<z.input<typeof newKeyOptions>>): NewKey {

@@ -248,7 +248,7 @@ export function readImportRun({ 'x-import-run': run }: FastifyRequest['headers']
 }
 
 /** Node reads headers as Latin-1, but most clients send UTF-8. */
-function decodeHeader(header: string): string {
+export function decodeHeader(header: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'latin1'));
   } catch {

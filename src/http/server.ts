@@ -171,6 +171,7 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
       milliseconds: Math.round(elapsedTime),
       statements: usage?.statements,
       key: identity?.keyPrefix,
+      user: identity?.userId,
       workspace: identity?.workspace.name,
       address,
     };
