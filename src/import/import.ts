@@ -52,6 +52,7 @@ export async function prepare(profile: Profile, { encoding, columns, ...settings
     keyedApart: new Set(created.filter((kind) => !['id', 'name'].includes(upsertKeys.get(kind) ?? 'id'))),
     treeOrders: await readTreeOrders(reader, scanned, upsertKeys),
     warnings: new Map(settings.files.map((file) => [file, new WarningCollector()])),
+    labels: {},
   };
 }
 

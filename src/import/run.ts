@@ -53,6 +53,8 @@ export interface Import {
   /** The most records to delete because the files lack them. */
   readonly deleteMissing: number | undefined;
   readonly warnings: ReadonlyMap<ImportFile, WarningCollector>;
+  /** As in an `ImportRun`, found by a preview. */
+  readonly labels: Record<string, string>;
   readonly partSize: number;
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number) => void;
@@ -104,7 +106,13 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
     kept: new Map(),
     unchecked: { count: 0, first: undefined },
   };
-  const labels = new LabelNames(work.yardgraph, pass.storing?.run.labels, pass.storing?.save);
+  const { run, save } = pass.storing ?? {};
+  // What a preview has shown is stored, even if somebody renames a label meanwhile.
+  if (run && save && Object.keys(work.labels).length > 0) {
+    Object.assign(run.labels, work.labels);
+    save();
+  }
+  const labels = new LabelNames(work.yardgraph, run?.labels ?? work.labels, save);
   const warnOf = (file: ImportFile) => (pass.warns ? work.warnings.get(file)?.warn : undefined);
   for await (const part of readParts(work, warnOf)) {
     work.signal.throwIfAborted();
