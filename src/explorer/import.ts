@@ -6,7 +6,7 @@ import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
 import { damagedError, describeFile, type ImportFile, isCompressed } from '../import/file.ts';
 import { describeNotes, type Preview, prepare, preview, requireResumable, startRun, store } from '../import/import.ts';
-import { findMadeChanges, type MadeChanges, revertInParts, uniqueMessage } from '../import/made-changes.ts';
+import { findMadeChanges, type MadeChanges, rangeOf, revertInParts, uniqueMessage } from '../import/made-changes.ts';
 import { type Choices, chosenProfile, columnId, type ProposedColumn, propose } from '../import/proposal.ts';
 import { countedRows, type RefusedValue } from '../import/report.ts';
 import type { Import, ImportRun } from '../import/run.ts';
@@ -91,7 +91,7 @@ class ImportDialog extends HTMLElement {
   #isBusy = false;
 
   open(kind: string | undefined, files: readonly File[]): void {
-    this.#files = files;
+    this.#files = files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     this.#kind = kindNamed(kind ?? 'Asset');
     document.querySelector<HTMLDialogElement>('dialog.import')?.close();
     const dialog = openDialog(`Import ${this.#names}`);
@@ -161,14 +161,23 @@ class ImportDialog extends HTMLElement {
     const key = { serverURL: new URL('./', location.href), apiKeyAuth: own ?? ofAllTabs ?? '' };
     const client = new Yardgraph(key);
     const { viewer } = await client.graphql('{ viewer { workspace { id } user { id } } }');
-    // The same files with the same choices resume a stopped import.
+    // The same files resume a stopped import. With other choices, they would store its rows again.
     const versions = this.#files.map(({ name, size, lastModified }) => [name, size, lastModified]);
     const profile = chosenProfile(this.#columns, this.#choices);
     const { encoding } = this.#choices;
-    const name = `import ${JSON.stringify([viewer, this.#kind.name, versions, profile, encoding])}`;
+    const choices = JSON.stringify([profile, encoding]);
+    const name = `import ${JSON.stringify([viewer, versions])}`;
+    const stopped = JSON.parse(localStorage.getItem(name) ?? 'null');
+    if (stopped && stopped.choices !== choices) {
+      if (await findMadeChanges(client, stopped.id))
+        throw new Error(
+          `an import of this file was stopped with other choices. Choose the same again, or undo it on the page “Imports”, and ${restart}`,
+        );
+      localStorage.removeItem(name);
+    }
     const text = localStorage.getItem(name);
     const id = crypto.getRandomValues(new Uint32Array(2)).join('-');
-    const run: ImportRun = text ? JSON.parse(text) : await startRun(client, id);
+    const run: ImportRun = text ? JSON.parse(text) : { ...(await startRun(client, id)), choices };
     const changeMessage = uniqueMessage(`import of ${this.#names.slice(0, 100)}`, run.id);
     const yardgraph = new Yardgraph({ ...key, changeMessage, importRun: run.id });
     const files = this.#importFiles();
@@ -218,8 +227,8 @@ class ImportDialog extends HTMLElement {
         const soFar = `Stored or refused so far: ${this.#progress || 'no rows'}`;
         throw new Error(`${error.message}. ${soFar}. Try again to go on: nothing is stored twice.`);
       });
-      localStorage.removeItem(name);
       const made = await findMadeChanges(work.yardgraph, run.id);
+      localStorage.removeItem(name);
       this.#stored = { counts: said[0] ?? '', refused: refused.filter(({ texts }) => texts.length > 0), made };
     });
   }
@@ -340,8 +349,10 @@ async function revert(yardgraph: Yardgraph, made: MadeChanges, signal: AbortSign
 }
 
 /** Undoes an import of the list. Returns what to say of it. */
-export async function undoImport({ after, upTo, message }: Data): Promise<string> {
-  const made = { first: Number(after) + 1, last: Number(upTo), message: message ?? undefined };
+export async function undoImport({ after, upTo, message, created, updated, deleted }: Data): Promise<string> {
+  const made = rangeOf(after, upTo, message, created + updated + deleted);
+  if (!made || made.message === null)
+    throw new Error('others have made changes meanwhile, and no message tells which ones are its own');
   const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), changeMessage: 'Undo' });
   return revert(yardgraph, made, new AbortController().signal);
 }

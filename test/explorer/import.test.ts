@@ -137,9 +137,14 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('alert').getByText('was stopped. Stored or refused so far: 1,000 of 1,001 rows').waitFor();
     expect(await number()).toBe(1_000);
 
-    await page.reload();
+    // On another page, too. Other choices would store its rows a second time.
+    await page.goto(`${await page.evaluate(() => location.origin)}/explore?view=imports`);
     await page.getByText('live', { exact: true }).waitFor();
     await drop(page, 'assets.ndjson.gz', file);
+    await page.getByText('This import was stopped').waitFor();
+    await page.getByLabel('Field for name').selectOption('uid');
+    await page.getByRole('alert').getByText('was stopped with other choices').waitFor();
+    await page.getByLabel('Field for name').selectOption('name');
     await page.getByText('This import was stopped').waitFor();
     await drop(other, 'assets.ndjson.gz', file);
     await other.getByRole('button', { name: 'Go on' }).waitFor();
@@ -149,6 +154,33 @@ describeInChromium('a file in the explorer', () => {
     await press(other, 'Go on');
     await other.getByRole('alert').getByText('in another tab').waitFor();
     expect(await number()).toBe(1_001);
+  });
+
+  test('that is stored, and whose end is not seen, is not stored again', async () => {
+    const { page } = await visitTable();
+    await drop(page, 'assets.csv', new TextEncoder().encode('name\nCrane\n'));
+    await page.getByRole('button', { name: 'Import 1 row' }).waitFor();
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes('importRun(')
+        ? route.fulfill({ status: 400, json: { errors: [{ message: 'the connection was lost' }] } })
+        : route.continue(),
+    );
+    await page.getByRole('button', { name: 'Import 1 row' }).click();
+    await page.getByRole('alert').getByText('the connection was lost').waitFor();
+    await page.unroute('**/graphql');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('1 created').waitFor();
+    expect(await number()).toBe(1);
+  });
+
+  test('of a program is not undone with the changes of others, from which no message tells its own', async () => {
+    const run = { 'x-import-run': 'positions' };
+    for (const headers of [run, {}, run]) await open.post('/assets', [{ name: 'Crane' }], headers);
+    const { page } = await newPage(open, '/explore?view=imports');
+    await page.getByRole('row', { name: 'positions' }).getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Not undone: others have made changes meanwhile').waitFor();
+    expect(await number()).toBe(3);
   });
 
   test('ends where its key is refused, and begins anew with another', async () => {
