@@ -83,7 +83,7 @@ function readAs(
   if (!found || found.is === 'skipped' || found.is === 'unnamed') return '–';
   if (upsertBy.includes(`${kind.plural}=${columnKey(found)}`)) return `Finds stored ${kind.pluralLabel}`;
   if (found.is === 'link') return `Names or IDs of ${found.target.pluralLabel}`;
-  if (found.is === 'id') return 'ID of the row, for links to it';
+  if (found.is === 'id') return 'ID of the row, for links to it: it is not stored';
   if (found.is !== 'field') return 'Text';
   const isYears = years && samples.every((text) => /^\d{4}$/.test(text));
   const forms: Readonly<Record<string, string>> = {

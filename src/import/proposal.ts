@@ -1,4 +1,5 @@
 /** Proposes what the columns of an office's file mean, and how their values are written. Somebody confirms it. */
+import { StartError } from '../errors.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { type Column, type ColumnOptions, columnKey, createColumnFinder, reasonColumn } from './columns.ts';
@@ -85,7 +86,6 @@ export async function propose(
   const [times, numbers] = [textsOf('dateTime'), textsOf('number')];
   const known = knownChoices?.(columns);
   const choices = {
-    encoding: read,
     targets: Object.fromEntries(columns.map((column) => [columnId(column), column.target ?? null])),
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     upsertBy: proposeKeys(columns),
@@ -93,6 +93,7 @@ export async function propose(
     names: {},
     decimalComma: false,
     ...known,
+    encoding: read,
     dates: proposeDates(times, known?.dates, language),
     years: times.some((text) => /^\d{4}$/.test(text)),
     ...(numbers.some((text) => /^[+-]?[\d.]*\d,\d+$/.test(text)) && { decimalComma: true }),
@@ -110,25 +111,38 @@ async function firstRows(file: ImportFile, encoding: string | undefined): Promis
   return rows;
 }
 
-/** UTF-8 or, as German Excel saves it, Windows-1252. Byte order marks are read elsewhere. */
 async function detectEncoding(files: readonly ImportFile[]): Promise<string | undefined> {
-  for (const file of files) {
-    const decoder = new TextDecoder('utf-8', { fatal: true });
-    let isFirst = true;
-    try {
-      for await (const bytes of file.bytes()) {
-        if (isFirst && bytes[0] !== 0 && bytes[1] === 0 && bytes[3] === 0) return 'utf-16le';
-        if (isFirst && [0xff, 0xfe].includes(bytes[0] ?? 0)) break;
-        isFirst = false;
-        decoder.decode(bytes, { stream: true });
-      }
-      if (!isFirst) decoder.decode();
-    } catch (error) {
-      if (error instanceof TypeError) return 'windows-1252';
-      throw error;
+  const found = new Map<string | undefined, string>();
+  for (const file of files) found.set(await encodingOf(file), file.name);
+  found.delete(undefined);
+  const [encoding, other] = found.keys();
+  if (other === undefined) return encoding === 'utf-8' ? undefined : encoding;
+  const names = [...found.values()].slice(0, 2).join(' and ');
+  throw new StartError(`${names} have different encodings: import them one after the other`);
+}
+
+/**
+ * UTF-8 or, as German Excel saves it, Windows-1252. Undefined for ASCII, and with a byte order mark, which is read
+ * elsewhere.
+ */
+async function encodingOf(file: ImportFile): Promise<string | undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let [isFirst, isASCII] = [true, true];
+  try {
+    for await (const bytes of file.bytes()) {
+      const [first, second, , fourth] = isFirst ? bytes : [];
+      if (first && second === 0 && fourth === 0) return 'utf-16le';
+      if (first === 0xff || first === 0xfe || (first === 0xef && second === 0xbb)) return undefined;
+      isFirst = false;
+      const { length } = decoder.decode(bytes, { stream: true });
+      isASCII &&= length === bytes.length;
     }
+    decoder.decode();
+    return isASCII ? undefined : 'utf-8';
+  } catch (error) {
+    if (error instanceof TypeError) return 'windows-1252';
+    throw error;
   }
-  return undefined;
 }
 
 const plainOptions: ColumnOptions = { map: new Map(), skipsOthers: false, linkBy: new Map() };
@@ -175,9 +189,9 @@ export function proposeTargets(kind: RecordKind, names: readonly string[]): Read
   for (const [name, target] of profileColumns(kind, names)) assign(name, target);
   for (const name of names) assign(name, name.trim());
   const open = names.map((name) => [name, normalizeHeading(name)] as const).filter(([, heading]) => heading !== '');
+  // Not one that begins alike: a machine price is no machine.
   const similar: readonly ((heading: string, other: string) => boolean)[] = [
     (heading, other) => heading === other,
-    (heading, other) => other.length >= 5 && heading.startsWith(other),
     (heading, other) => other.length >= 7 && heading.endsWith(other),
   ];
   for (const isSimilar of similar)
@@ -213,7 +227,8 @@ function proposeDates(texts: readonly string[], known: string | undefined, langu
   const isDayFirst = dates.some(({ first }) => first > 12);
   const isMonthFirst = dates.some(({ second }) => second > 12);
   if (isDayFirst === isMonthFirst && (isDayFirst || known?.includes(mark))) return known;
-  const isAmerican = isMonthFirst || (!isDayFirst && mark === '/' && language === 'en-US');
+  const [start] = new Intl.DateTimeFormat(language).formatToParts().filter(({ type }) => type !== 'literal');
+  const isAmerican = isMonthFirst || (!isDayFirst && mark === '/' && start?.type === 'month');
   return [...(isAmerican ? ['12', '31'] : ['31', '12']), year.length === 2 ? '26' : '2026'].join(mark);
 }
 

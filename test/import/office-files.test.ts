@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { describeFile, type ImportFile } from '../../src/import/file.ts';
 import { describeNotes, prepare, preview, startRun, store } from '../../src/import/import.ts';
-import { type Choices, chosenProfile, propose } from '../../src/import/proposal.ts';
+import { type Choices, chosenProfile, propose, proposeTargets } from '../../src/import/proposal.ts';
 import { kindNamed } from '../../src/records/index.ts';
 import { useImports } from '../support/import.ts';
 
@@ -19,6 +19,7 @@ async function drop(
   content: string | Uint8Array,
   changed: Partial<Choices> = {},
   known?: Partial<Choices>,
+  { language = 'de-DE', beforeStoring = async (): Promise<unknown> => undefined } = {},
 ) {
   const bytes = Buffer.from(content);
   const file: ImportFile = {
@@ -29,7 +30,7 @@ async function drop(
     isUnchanged: () => true,
   };
   const yardgraph = imports.client();
-  const { columns, choices: proposed } = await propose([file], { language: 'de-DE', knownChoices: () => known });
+  const { columns, choices: proposed } = await propose([file], { language, knownChoices: () => known });
   const choices = { ...proposed, timeZone: 'Europe/Berlin', ...changed };
   const setting = { yardgraph, files: [file], signal: new AbortController().signal, onProgress() {} };
   const work = await prepare(chosenProfile(columns, choices), { ...setting, encoding: choices.encoding });
@@ -44,6 +45,7 @@ async function drop(
     fileKeys: ['0'],
     restart: undefined,
   };
+  await beforeStoring();
   await store(work, { storing, refusedFiles, isPreviewed: true }, { say() {}, table() {} });
   const { CREATED, UPDATED, UNCHANGED, REJECTED } = checked.totals.rows;
   const targets = Object.fromEntries(
@@ -298,6 +300,67 @@ test.each(['de-DE', 'en-US', 'sv-SE'])('an export for Excel in %s comes back unc
     const { out } = await imports.command('export', list, ...options);
     expect((await drop(kind, `${list}.csv`, out.join('\r\n'))).counts, out.join('\n')).toEqual([0, 0, 2, 0]);
   }
+});
+
+test.each(['en', 'en-PH', 'es-PR'])(
+  'dates with two meanings, exported for Excel in %s, come back unchanged',
+  async (language) => {
+    await imports.service.create('/assets', { name: 'Kran', acquiredAt: '2026-02-03' });
+    const { out } = await imports.command('export', 'assets', '--language', language);
+    expect(out.join()).toContain('02/03/2026');
+    expect((await drop('Asset', 'assets.csv', out.join('\n'), {}, {}, { language })).counts).toEqual([0, 0, 1, 0]);
+  },
+);
+
+test('the encoding is the one of this file, whatever the last file had', async () => {
+  await drop('Asset', 'a.csv', 'Bezeichnung;Nr\nGroße Öse;1\n', {}, { encoding: 'windows-1252' });
+  expect(await imports.records('assets', 'name')).toEqual([{ name: 'Große Öse' }]);
+});
+
+test('files in two encodings are not read in one of them', async () => {
+  const files = [german('Name\nÖse\n'), Buffer.from('Name\nBohrer\n'), Buffer.from('Name\nÖl\n')].map(
+    (content, at) => ({
+      ...describeFile(`assets-${at}.csv`, undefined),
+      async *bytes() {
+        yield content;
+      },
+      isUnchanged: () => true,
+    }),
+  );
+  const read = async (...some: readonly number[]) =>
+    (
+      await propose(
+        some.flatMap((at) => files[at] ?? []),
+        { language: 'de-DE' },
+      )
+    ).choices.encoding;
+
+  await expect(read(0, 1, 2)).rejects.toThrow(
+    'assets-0.csv and assets-2.csv have different encodings: import them one after the other',
+  );
+  expect([await read(0, 1), await read(1, 2)]).toEqual(['windows-1252', undefined]);
+});
+
+test('a label that is renamed before the rows are stored is the one of the preview', async () => {
+  const name = (text: string) => imports.import({ 'labels.csv': `type,id,name\nSTATUS,7,${text}\n` });
+  await name('In use');
+  const beforeStoring = () => name('Rented');
+  await drop('Asset', 'a.csv', 'Name;Status\nKran;In use\n', {}, {}, { beforeStoring });
+  expect(await imports.records('assets', 'statusId')).toEqual([{ statusId: '7' }]);
+});
+
+const attributes: readonly (readonly [kind: string, names: readonly string[], targets: readonly (string | null)[]])[] =
+  [
+    ['Asset', ['Gerätewert', 'Gerätebezeichnung'], [null, 'name']],
+    ['Asset', ['Machine price', 'Machine name'], [null, 'name']],
+    ['Asset', ['Bezeichnung', 'Standort-Nr.', 'Standgebühr', 'Status date'], ['name', null, null, null]],
+    ['Project', ['Projektvolumen', 'Projektname'], [null, 'name']],
+    ['WorkOrder', ['Auftragswert', 'Auftragsnummer'], [null, 'reference']],
+  ];
+
+test.each(attributes)('in a list of %s, %s are not taken for what they are attributes of', (kind, names, targets) => {
+  const proposed = proposeTargets(kindNamed(kind), names);
+  expect(names.map((name) => proposed.get(name) ?? null)).toEqual(targets);
 });
 
 test('dates with two orders, and headings that nobody knows, are not guessed', async () => {
