@@ -119,6 +119,9 @@ const databaseOptions = {
 
 const visibility = {
   logLevel: setting('LOG_LEVEL', oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
+  slowRequestMs: setting('SLOW_REQUEST', wholeNumber(1, 86_400_000), 1_000),
+  metricsHost: setting('METRICS_HOST', host, '127.0.0.1'),
+  metricsPort: setting('METRICS_PORT', wholeNumber(0, 65_535).optional(), undefined),
   environment: setting('NODE_ENV', oneOf(['development', 'production', 'test']), 'development'),
   graphiql: setting('GRAPHIQL', oneOf(['on', 'off']).optional(), undefined),
   explorer: setting('EXPLORER', oneOf(['on', 'off']), 'on'),

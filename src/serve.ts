@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import { errorCode, StartError } from './errors.ts';
 import { announce, openLogs } from './logs.ts';
 import { program } from './program.ts';
+import { serveMetrics } from './serve-metrics.ts';
 import { createKeyStore } from './store/admin/api-keys.ts';
 import { startSweep } from './store/admin/result-sweep.ts';
 import { type Database, openDatabase } from './store/database.ts';
@@ -16,6 +17,7 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
   try {
     await prepare?.(database);
     const isOpen = await checkOpenAccess(database, config);
+    const metrics = await serveMetrics(database, config);
     const app = await createApp(database, config, { logs, ownsProcess: true });
     for (const warning of config.warnings) app.log.warn(warning);
     const address = await listen(app, config);
@@ -31,7 +33,7 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
       if (!(error instanceof Error && error.name === 'GraphQLError')) throw error;
     });
     const { name, location } = database.driver;
-    const fields = { version, node: process.version, address, database: name, location };
+    const fields = { version, node: process.version, address, metrics, database: name, location };
     announce(
       isOpen ? 'warn' : 'info',
       isOpen ? `started, ${openTo[config.openAccess]}` : 'started',

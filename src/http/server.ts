@@ -15,6 +15,7 @@ import Fastify, {
 import type { Config } from '../config.ts';
 import { badRequest, forbidden, notFound, ServiceError, unavailable } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
+import { requestTimes } from '../metrics.ts';
 import { expected } from '../model/issues.ts';
 import { compressResponses } from './compression.ts';
 import { reasonFor, sendError } from './error-response.ts';
@@ -34,14 +35,14 @@ declare module 'fastify' {
 
 const timeoutCheckIntervalMs = 1_000;
 
-export function createServer(
-  { logLevel, limits, http, trustedProxies, corsOrigins }: Config,
-  logs: Logs = standardError(),
-): FastifyInstance {
+export function createServer(config: Config, logs: Logs = standardError()): FastifyInstance {
+  const { logLevel, limits, http, trustedProxies, corsOrigins } = config;
   const app = Fastify({
     logger: { level: logLevel, stream: logs },
     ...(trustedProxies.length > 0 && { trustProxy: [...trustedProxies] }),
     logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: (logger, bindings, options, request) =>
+      logger.child({ ...bindings, trace_id: traceId(request) }, options),
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: http.requestTimeout,
     http: {
@@ -60,7 +61,7 @@ export function createServer(
     // While the service stops, requests on open connections get their response, not Fastify's 503.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      beginRequest(request, reply, corsOrigins);
+      beginRequest(request, reply, config);
       return sendError(request, reply, error);
     },
     clientErrorHandler: ({ code }, socket) => rejectBrokenHttp(app.log, code, socket),
@@ -75,7 +76,7 @@ export function createServer(
   app.decorateRequest('operation', undefined);
   // In hooks of every request, callbacks cost less than promises.
   app.addHook('onRequest', (request, reply, done) => {
-    beginRequest(request, reply, corsOrigins);
+    beginRequest(request, reply, config);
     if (isPreflight(request)) return allowRequest(request, reply, corsOrigins);
     requireValidHost(request);
     done();
@@ -127,10 +128,15 @@ function requestId({ headers }: IncomingMessage): string {
   return typeof sent === 'string' && /^[\w.:@/+=-]{1,128}$/.test(sent) ? sent : randomUUID();
 }
 
+/** W3C Trace Context, in the length of version 00; no ID is zero. In logs, OpenTelemetry's name is `trace_id`. */
+const traceparent = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
+
+const traceId = ({ headers }: IncomingMessage) => traceparent.exec(String(headers.traceparent))?.[1];
+
 export const apiVersion = '1.0.0';
 
-function beginRequest(request: FastifyRequest, reply: FastifyReply, corsOrigins: readonly string[]): void {
-  logWhenClosed(request, reply);
+function beginRequest(request: FastifyRequest, reply: FastifyReply, { corsOrigins, slowRequestMs }: Config): void {
+  logWhenClosed(request, reply, slowRequestMs);
   reply.headers({
     'x-request-id': request.id,
     'api-version': apiVersion,
@@ -151,7 +157,7 @@ function requireValidHost({ raw }: FastifyRequest): void {
   throw badRequest(`Host: ${expected('a host name or an IP address, optionally with a port', host)}`);
 }
 
-function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
+function logWhenClosed(request: FastifyRequest, reply: FastifyReply, slowRequestMs: number): void {
   let isComplete = false;
   // Unknown once the connection is closed. Behind an untrusted proxy, the proxy's.
   const address = request.ip;
@@ -162,22 +168,30 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
   reply.raw.once('close', () => {
     const { method, routeOptions, identity, usage, rejectionReason, operation, log } = request;
     const { statusCode, elapsedTime } = reply;
+    const { url: route } = routeOptions;
+    const status = isComplete ? statusCode : undefined;
+    const labels = `method="${route ? method : ''}",route="${route ?? 'unknown'}",status="${status ?? 'closed'}",`;
+    // It lasts as long as its client stays.
+    const isStream = String(reply.getHeader('content-type')).startsWith('text/event-stream');
+    if (!isStream) requestTimes.observe(elapsedTime / 1_000, labels);
     const line = {
       method,
-      route: routeOptions.url,
+      route,
       operation,
-      status: isComplete ? statusCode : undefined,
+      status,
       reason: rejectionReason ?? (statusCode >= 400 ? reasonFor(statusCode) : undefined),
       milliseconds: Math.round(elapsedTime),
       statements: usage?.statements,
+      cost: reply.getHeader('query-cost'),
       key: identity?.keyPrefix,
       user: identity?.userId,
       workspace: identity?.workspace.name,
       address,
     };
     // Probes come every few seconds, and would hide other lines.
-    const isProbe = routeOptions.url === '/healthz' || routeOptions.url === '/readyz';
-    const level = isComplete && isProbe && statusCode < 400 ? 'debug' : 'info';
+    const isProbe = route === '/healthz' || route === '/readyz';
+    const isSlow = !isStream && elapsedTime > slowRequestMs;
+    const level = isSlow ? 'warn' : isComplete && isProbe && statusCode < 400 ? 'debug' : 'info';
     log[level](line, isComplete ? 'request completed' : 'connection closed before the response was complete');
   });
 }

@@ -20,6 +20,7 @@ export interface Database extends Omit<Connections, 'useToWrite'> {
   readonly driver: Driver;
   readonly options: DatabaseOptions;
   readonly knex: Knex;
+  readonly pools: Pools<Knex>;
   /** Throws StartError. */
   migrate(): Promise<readonly string[]>;
   /** Throws StartError. */
@@ -67,6 +68,7 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     driver,
     options,
     knex: writes,
+    pools,
     migrate: () => explainFailure(driver, () => migrate(writes, dialect)),
     pendingMigrations: () => explainFailure(driver, () => pendingMigrations(writes)),
     ping: async () => {

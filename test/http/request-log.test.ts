@@ -1,9 +1,12 @@
 /** The log line of each request, whether its response is complete or not. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { InjectOptions } from 'fastify';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../support/clock.ts';
+import { openEvents } from '../support/event-stream.ts';
 import { largeFile, listen, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -105,4 +108,79 @@ test.each<[string, (sockets: Awaited<ReturnType<typeof readPart>>) => void]>([
   const [line] = requestLines();
   expect(line).toMatchObject({ route: '/pages/:file', msg: 'connection closed before the response was complete' });
   expect(line).not.toHaveProperty('status');
+});
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const parent = 'b7ad6b7169203331';
+
+test('each line of a request with a valid traceparent has its trace ID, also that of an unexpected error', async () => {
+  vi.spyOn(service.database.driver, 'query').mockRejectedValueOnce(new TypeError('not expected'));
+  const headers = { traceparent: `00-${traceId}-${parent}-01`, 'x-request-id': 'request-7' };
+
+  const { status, headers: received } = await service.get('/asset-categories', headers);
+
+  const lines = service.logs.map((line) => JSON.parse(line));
+  expect([status, received['x-request-id']]).toEqual([500, 'request-7']);
+  expect(lines).toMatchObject([
+    { msg: 'unexpected error', trace_id: traceId, reqId: 'request-7' },
+    { msg: 'request completed', trace_id: traceId, reqId: 'request-7' },
+  ]);
+});
+
+test.each([
+  `00-${traceId}-${parent}-01-more`,
+  `00-${traceId.toUpperCase()}-${parent}-01`,
+  `00-${'0'.repeat(32)}-${parent}-01`,
+  `00-${traceId}-${'0'.repeat(16)}-01`,
+  `ff-${traceId}-${parent}-01`,
+  'x'.repeat(10_000),
+])('an invalid traceparent is ignored: %.60s', async (traceparent) => {
+  expect((await service.get('/asset-categories', { traceparent })).status).toBe(200);
+  expect(requestLines()).toHaveLength(1);
+  expect(requestLines()[0]).not.toHaveProperty('trace_id');
+});
+
+describe('a slow request is a warning', () => {
+  const impatient = useSharedService({ SLOW_REQUEST: '1' });
+  const patient = useSharedService({ SLOW_REQUEST: '86400000' });
+  const headers = { 'content-type': 'application/json' };
+
+  /** The body comes after more than the limit. */
+  async function* slowly(body: object) {
+    await pause(20);
+    yield JSON.stringify(body);
+  }
+  const lineOf = async ({ inject, logs }: typeof service, options: InjectOptions) => {
+    await inject({ method: 'POST', headers, ...options });
+    return JSON.parse(logs.at(-1) ?? '');
+  };
+  const query = 'query Names($first: Int) { assets(first: $first) { nodes { name } } }';
+  const names = () => ({ url: '/graphql', payload: Readable.from(slowly({ query, variables: { first: 7 } })) });
+
+  test('with its operation, its statements and its cost, without values and SQL', async () => {
+    const line = await lineOf(impatient, names());
+    const known = { level: 40, route: '/graphql', operation: 'Names', statements: 1, cost: expect.any(Number) };
+    expect(line).toMatchObject({ ...known, status: 200, msg: 'request completed' });
+    expect(JSON.stringify(line)).not.toMatch(/select|first|"7"/i);
+    expect(await lineOf(impatient, { url: '/assets', payload: Readable.from(slowly([])) })).toMatchObject({
+      level: 40,
+    });
+    expect(await lineOf(patient, names())).toMatchObject({ level: 30, cost: line.cost });
+  });
+
+  test('unless it is an event stream, which lasts as long as its client stays', async () => {
+    const payload = { query: 'subscription { changes { endCursor } }' };
+    const stream = {
+      method: 'POST',
+      url: '/graphql',
+      headers: { ...headers, accept: 'text/event-stream' },
+      payload,
+    } as const;
+    const { close } = await openEvents(impatient.app, stream);
+    await pause(20);
+    close();
+    await eventually(() =>
+      expect(JSON.parse(impatient.logs.at(-1) ?? '')).toMatchObject({ level: 30, route: '/graphql' }),
+    );
+  });
 });

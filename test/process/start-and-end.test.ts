@@ -12,6 +12,22 @@ import { largeBatch, linesOf, post, postAround, useSharedProcesses } from '../su
 
 const processes = useSharedProcesses();
 
+test.concurrent('metrics have a port of their own, without a key, and only if it is set', async () => {
+  const settings = { DATABASE_URL: 'sqlite::memory:', ALLOW_OPEN_ACCESS: 'loopback' };
+  const [on, off] = [processes.start({ ...settings, METRICS_PORT: '0' }), processes.start(settings)];
+  const service = await on.ready();
+  await off.ready();
+  const [, metrics = ''] = /"metrics":"(http:\/\/127\.0\.0\.1:\d+)"/.exec(on.said.out) ?? [];
+  expect(off.said.out).not.toContain('"metrics"');
+
+  const status = async (url: string) => (await fetch(url)).status;
+  expect(await Promise.all([`${metrics}/metrics`, `${metrics}/assets`, `${service}/metrics`].map(status))).toEqual([
+    200, 404, 404,
+  ]);
+  on.child.kill('SIGTERM');
+  expect(await on.exited).toBe(0);
+});
+
 test.concurrent('a start takes options before settings, is open where a setting says so, warns of misspelt settings, and says if it ends by an unexpected error', async () => {
   const usual =
     `CI COLORTERM DATABASE_HOST DATABASE_NAME DATABASE_PORT DATABASE_USER DEBUG DISPLAY EDITOR HOSTNAME HOSTTYPE INIT_CWD
@@ -23,6 +39,7 @@ test.concurrent('a start takes options before settings, is open where a setting 
   const settings = {
     ...Object.fromEntries(usual.map((name) => [name, ''])),
     ...{ RATE_LIMITT: '600', MAX_BATCHES: '5' },
+    SLOW_REQUEST: '86400000',
     ...{ DATABASE_URL: 'sqlite::memory:', HOST: '127.0.0.2', PORT: '1', LOG_LEVEL: 'debug' },
     ALLOW_OPEN_ACCESS: 'yes-anyone-who-can-reach-this-port',
     NODE_OPTIONS: `--require ${preload}`,

@@ -8,21 +8,23 @@ const mayImport: Record<string, string[]> = {
   model: [],
   records: ['model'],
   errors: ['model'],
-  store: ['model', 'errors', 'program', '../migrations'],
+  metrics: [],
+  store: ['model', 'errors', 'metrics', 'program', '../migrations'],
   program: [],
   services: ['model', 'records', 'store', 'errors'],
   config: ['model', 'store', 'errors'],
   auth: ['model', 'services', 'store', 'config', 'errors', 'http', 'program'],
-  http: ['model', 'config', 'errors', 'logs'],
+  http: ['model', 'config', 'errors', 'logs', 'metrics'],
   rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'http'],
-  graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http'],
+  graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'metrics'],
   logs: [],
   export: ['config', 'errors', 'http', 'model', 'records', 'store'],
   pages: ['config', 'errors', 'http', 'program', '../package.json'],
   // Browser code, a client of the service: what it imports besides runs wherever a client does.
   explorer: ['client', 'import', 'model', 'records'],
   app: ['auth', 'config', 'export', 'graphql', 'http', 'logs', 'pages', 'rest', 'store', '../package.json'],
-  serve: ['app', 'config', 'errors', 'logs', 'store', 'program', '../package.json'],
+  serve: ['app', 'config', 'errors', 'logs', 'serve-metrics', 'store', 'program', '../package.json'],
+  'serve-metrics': ['config', 'errors', 'metrics', 'store'],
   // A client of a running service.
   import: ['client', 'errors', 'model', 'records'],
   commands: ['auth', 'client', 'config', 'errors', 'import', 'model', 'records', 'store', 'program'],
@@ -98,7 +100,7 @@ test('only the store knows Knex, and only the adapters know HTTP and GraphQL', (
   expect(new Set(users('knex'))).toEqual(new Set(['store', '../migrations']));
   expect(new Set(users('graphql'))).toEqual(new Set(['graphql']));
   expect(new Set(users('fastify'))).toEqual(
-    new Set(['app', 'auth', 'export', 'graphql', 'http', 'pages', 'rest', 'serve']),
+    new Set(['app', 'auth', 'export', 'graphql', 'http', 'pages', 'rest', 'serve', 'serve-metrics']),
   );
 });
 

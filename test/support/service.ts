@@ -268,8 +268,9 @@ const joined = new RegExp(
 );
 const limited = /\bworkspace_id (?:\+ 0 )?= (?:\?|\$\d+)/g;
 
-/** What the process reads for itself, while anybody waits for changes. */
-const watches = /^select workspace_id, number from change_numbers where workspace_id in \([?$, \d]+\)$/;
+/** What the process reads for itself, while anybody waits for changes, and for metrics. */
+const watches =
+  /^select (?:workspace_id, number from change_numbers where workspace_id in \([?$, \d]+\)$|page_count|pg_database_size)/;
 
 /**
  * Inserts name workspace_id; other statements on records, or on their changes, have it as the first condition, and each of their parts

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Limits } from '../../config.ts';
 import { badRequest, tooLarge } from '../../errors.ts';
+import { followers } from '../../metrics.ts';
 import { isSame } from '../../model/fields.ts';
 import { formatCount } from '../../model/issues.ts';
 import { capitalized, withArticle } from '../../model/labels.ts';
@@ -233,14 +234,19 @@ async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionCo
   const { readPage, signal } = stream;
   let { after } = query;
   let hasWaited = false;
+  const follower: typeof followers extends Set<infer F> ? F : never = { unsentSince: undefined };
+  signal.addEventListener('abort', () => followers.delete(follower));
   while (!signal.aborted) {
+    followers.add(follower);
     const page = await readPage({ ...query, after });
     if (!page) return;
     // An announced change may be missing after the restore of an older database.
     if (hasWaited && page.end === after) await pause(emptyPagePauseMs, undefined, { signal }).catch(() => undefined);
     after = page.end;
+    follower.unsentSince = page.changes[0] && Date.parse(page.changes[0].at);
     if (page.changes.length > 0) yield page;
     hasWaited = !page.hasMore;
+    if (hasWaited) follower.unsentSince = undefined;
     if (hasWaited) await session.store.waitForChange(after, signal);
   }
 }

@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
+import { statementTimes, waits } from '../../metrics.ts';
 import type { Dialect } from '../query/dialect.ts';
 import {
   connectionError,
@@ -172,6 +173,7 @@ export class Connections implements Reads {
           this.#driver.cancel(pooled);
           timer = setTimeout(() => this.#close(pooled), cancelGraceMs);
         }, this.#statementTimeout);
+        const start = performance.now();
         try {
           const rows = await this.#driver.query(pooled, sql, values, setUp);
           if (phase !== 'in transaction') this.#diskFull = undefined;
@@ -184,6 +186,7 @@ export class Connections implements Reads {
           throw error;
         } finally {
           clearTimeout(timer);
+          statementTimes.observe((performance.now() - start) / 1_000);
         }
       },
     };
@@ -209,10 +212,13 @@ export function startWaiting(connectionTimeout: number, reject: (reason: unknown
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
+    waits.delete(timer);
     reject(databaseUnavailable('CONNECTIONS_IN_USE'));
   }, connectionTimeout);
+  waits.add(timer);
   return () => {
     clearTimeout(timer);
+    waits.delete(timer);
     return !isLate;
   };
 }

@@ -115,6 +115,8 @@ interface JsonSql {
 }
 
 export interface Dialect extends TransactionSql, WriteSql, RowSql, JsonSql {
+  /** The bytes of the database and, if they are known without reading it, of the log; the number of changes. */
+  readonly sizes: string;
   /** Has no connection. */
   readonly builder: Knex;
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { cacheLookups } from '../../metrics.ts';
 import { isTimeout } from '../connections/database-error.ts';
 import type { WorkspaceId } from '../query/tables.ts';
 
@@ -53,13 +54,16 @@ export function createTextCache() {
     // A first request is not cached, because the version takes a statement.
     if (!requested.has(key) && knownVersion === undefined) {
       requested.set(key, true);
+      cacheLookups.miss += 1;
       return compute();
     }
     // Read before the records: a write in between makes the text out of date.
     const version = knownVersion ?? (await readVersion(source));
     const current = cache.get(key);
-    if (current?.version === version) return current.text;
     const keyOfVersion = `${key} ${version}`;
+    const isCurrent = current?.version === version;
+    cacheLookups[isCurrent || inProgress.has(keyOfVersion) ? 'hit' : 'miss'] += 1;
+    if (isCurrent) return current.text;
     // After a failure, each request computes its own text: the client of the first may have left. Not after a timeout:
     // eight equal requests held both readers of a workspace for 8 seconds instead of 1.
     const shared = inProgress.get(keyOfVersion)?.catch((error) => {

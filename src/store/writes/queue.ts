@@ -27,6 +27,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
+import { groupSizes } from '../../metrics.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import {
   type ConnectionLease,
@@ -175,6 +176,7 @@ async function storeCreations(
   const creations = group.flatMap(({ creation }) => creation ?? []);
   const [first] = creations;
   if (!first) return;
+  groupSizes.observe(group.length);
   try {
     const stored = await Promise.all(creations.map((creation) => creation.toInsert()));
     const inserts = stored.map(({ insert }) => insert);
@@ -223,6 +225,7 @@ async function shareCommit(
       }
     }
   }
+  groupSizes.observe(done.length);
   try {
     if (isBegun) await send('commit', [], 'commit');
     for (const { settle } of done) settle();

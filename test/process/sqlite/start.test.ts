@@ -22,10 +22,12 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
     const { port } = server.address() as { port: number };
 
     const failed = await failure({ DATABASE_URL: 'sqlite::memory:', PORT: String(port) });
+    const forMetrics = await failure({ DATABASE_URL: 'sqlite::memory:', METRICS_PORT: String(port) });
     server.close();
 
     const error = `PORT: ${port} is in use on 127.0.0.1: choose another one with --port or PORT, such as PORT=4001`;
     expect(failed).toEqual({ code: 1, error });
+    expect(forMetrics.error).toBe(`METRICS_PORT: cannot listen on port ${port} of 127.0.0.1: EADDRINUSE`);
   });
 
   test('a driver that npm has not compiled, because its script was not allowed', async () => {
