@@ -47,12 +47,13 @@ const importFile = (file: File, kind: RecordKind, isForced: boolean): ImportFile
 const remembered = {
   read: (): readonly (readonly [columns: string, choices: Choices])[] =>
     JSON.parse(localStorage.getItem('yardgraph.imports') ?? '[]'),
-  keyOf: (columns: readonly ProposedColumn[]) => columns.map(columnId).toSorted().join('\n'),
-  get(columns: readonly ProposedColumn[]): Choices | undefined {
-    return remembered.read().find(([known]) => known === remembered.keyOf(columns))?.[1];
+  keyOf: (workspace: string, columns: readonly ProposedColumn[]) =>
+    [workspace, ...columns.map(columnId).toSorted()].join('\n'),
+  get(workspace: string, columns: readonly ProposedColumn[]): Choices | undefined {
+    return remembered.read().find(([known]) => known === remembered.keyOf(workspace, columns))?.[1];
   },
-  set(columns: readonly ProposedColumn[], choices: Choices): void {
-    const key = remembered.keyOf(columns);
+  set(workspace: string, columns: readonly ProposedColumn[], choices: Choices): void {
+    const key = remembered.keyOf(workspace, columns);
     const others = remembered.read().filter(([known]) => known !== key);
     localStorage.setItem('yardgraph.imports', JSON.stringify([[key, choices], ...others.slice(0, 19)]));
   },
@@ -73,7 +74,20 @@ interface Stored {
 
 const restart = 'drop the file under another name';
 
+/** A refused key ends the import: the rest could go to the workspace of another key. */
+function currentKey() {
+  const [own, ofAllTabs] = [sessionStorage, localStorage].map((storage) => storage.getItem('yardgraph.key'));
+  return { serverURL: new URL('./', location.href), apiKeyAuth: own ?? ofAllTabs ?? '' };
+}
+
+async function readViewer(key: ReturnType<typeof currentKey>) {
+  const client = new Yardgraph(key);
+  const { viewer } = await client.graphql('{ viewer { workspace { id } user { id } } }');
+  return { client, viewer };
+}
+
 class ImportDialog extends HTMLElement {
+  isStoring = false;
   #files: readonly File[] = [];
   /** Of the rows, unless the name of a file says otherwise. */
   #kind = kindNamed('Asset');
@@ -142,7 +156,9 @@ class ImportDialog extends HTMLElement {
     return this.#take(async (signal) => {
       const files = this.#importFiles();
       const { language } = navigator;
-      const { columns, choices } = await propose(files, { language, encoding, knownChoices: remembered.get });
+      const { viewer } = await readViewer(currentKey());
+      const knownChoices = (columns: readonly ProposedColumn[]) => remembered.get(viewer.workspace.id, columns);
+      const { columns, choices } = await propose(files, { language, encoding, knownChoices });
       signal.throwIfAborted();
       [this.#columns, this.#choices] = [columns, choices];
       await this.#check(signal);
@@ -156,11 +172,8 @@ class ImportDialog extends HTMLElement {
 
   async #check(signal: AbortSignal): Promise<void> {
     [this.#checked, this.#work, this.#stored] = [undefined, undefined, undefined];
-    // A refused key ends the import: the rest could go to the workspace of another key.
-    const [own, ofAllTabs] = [sessionStorage, localStorage].map((storage) => storage.getItem('yardgraph.key'));
-    const key = { serverURL: new URL('./', location.href), apiKeyAuth: own ?? ofAllTabs ?? '' };
-    const client = new Yardgraph(key);
-    const { viewer } = await client.graphql('{ viewer { workspace { id } user { id } } }');
+    const key = currentKey();
+    const { client, viewer } = await readViewer(key);
     // The same files resume a stopped import. With other choices, they would store its rows again.
     const versions = this.#files.map(({ name, size, lastModified }) => [name, size, lastModified]);
     const profile = chosenProfile(this.#columns, this.#choices);
@@ -201,13 +214,13 @@ class ImportDialog extends HTMLElement {
   #store(): Promise<void> {
     const { name, text, isStale } = this.#note;
     const [work, run] = [this.#work as Import, this.#run as ImportRun];
-    return this.#take(async (signal) => {
+    const ended = this.#take(async (signal) => {
       if (isStale || localStorage.getItem(name) !== text)
         throw new Error('an import of this file has begun, or ended, in another tab. Try again to go on with it');
       const save = () => localStorage.setItem(name, JSON.stringify(run));
       save();
       this.#note = { name, text: JSON.stringify(run) };
-      remembered.set(this.#columns, this.#choices);
+      remembered.set(run.workspace, this.#columns, this.#choices);
       this.#done = 0;
       const refused = work.files.map((file) => {
         const texts: string[] = [];
@@ -230,6 +243,10 @@ class ImportDialog extends HTMLElement {
       const made = await findMadeChanges(work.yardgraph, run.id);
       localStorage.removeItem(name);
       this.#stored = { counts: said[0] ?? '', refused: refused.filter(({ texts }) => texts.length > 0), made };
+    });
+    this.isStoring = true;
+    return ended.finally(() => {
+      this.isStoring = false;
     });
   }
 
@@ -319,12 +336,14 @@ class ImportDialog extends HTMLElement {
 
   #remedy(
     text: string | undefined,
-    { alike, creatable }: Pick<RefusedValue, 'alike' | 'creatable'>,
+    { link, alike, creatable }: Pick<RefusedValue, 'link' | 'alike' | 'creatable'>,
     values: readonly RefusedValue[],
   ): unknown {
     const { names, createMissing } = this.#choices;
     if (text !== undefined && alike !== undefined)
-      return button(`Use ${quote(alike)}`, () => this.#change({ names: { ...names, [text]: alike } }));
+      return button(`Use ${quote(alike)}`, () =>
+        this.#change({ names: { ...names, [link]: { ...names[link], [text]: alike } } }),
+      );
     if (!creatable) return 'Refused';
     const { length } = values.filter((value) => value.creatable === creatable);
     const label = length === 1 ? 'Create it' : `Create all ${formatCount(length)} ${creatable.pluralLabel}`;
@@ -359,6 +378,7 @@ export async function undoImport({ after, upTo, message, created, updated, delet
 
 customElements.define('import-dialog', ImportDialog);
 
-/** Opens a dialog that previews the files. Closing it stops the import after this part. */
-export const openImport = (kind: string | undefined, files: readonly File[]): void =>
-  new ImportDialog().open(kind, files);
+/** Opens a dialog that previews the files, unless the rows of others are being stored. */
+export function openImport(kind: string | undefined, files: readonly File[]): void {
+  if (!document.querySelector<ImportDialog>('import-dialog')?.isStoring) new ImportDialog().open(kind, files);
+}

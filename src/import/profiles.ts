@@ -27,8 +27,8 @@ const schema = columns.extend({
   decimalComma: z.boolean().optional(),
   /** A year alone is its first day. */
   years: z.boolean().optional(),
-  /** By the text of a link, the name that is meant. */
-  names: z.record(z.string(), z.string()).optional(),
+  /** By link and text, the name that is meant. */
+  names: z.record(z.string(), z.record(z.string(), z.string())).optional(),
   excel: z.boolean().optional(),
   blank: z.enum(['clear', 'keep']).optional(),
   /** The text of an empty cell, such as `\N`, besides ''. */

@@ -21,7 +21,7 @@ export interface Choices extends Pick<Profile, 'dates' | 'years' | 'decimalComma
   /** By `columnId`, the field, as `--map` takes it. Null leaves the column out. */
   readonly targets: Readonly<Record<string, string | null>>;
   readonly createMissing: readonly string[];
-  readonly names: Readonly<Record<string, string>>;
+  readonly names: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 export const columnId = ({ kind, name }: ProposedColumn): string => `${kind.plural} ${name}`;

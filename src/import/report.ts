@@ -2,7 +2,7 @@ import { stringify } from 'lossless-json';
 import { csvCell } from '../model/csv.ts';
 import { isSame } from '../model/fields.ts';
 import { formatCount, formatIssue } from '../model/issues.ts';
-import { constantCase, uncapitalized } from '../model/labels.ts';
+import { constantCase, linkField, uncapitalized } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { reasonColumn, reasonMark } from './columns.ts';
@@ -82,6 +82,7 @@ export interface RefusedValue {
   readonly message: string;
   /** The line of the first row. */
   readonly line: number;
+  readonly link: string;
   readonly text: string | undefined;
   readonly alike: string | undefined;
   readonly creatable: RecordKind | undefined;
@@ -122,7 +123,8 @@ export class Refusals {
     const link = links.find(({ name, value }) => name === path[0] && value !== null);
     const text = link?.value ?? (alike === undefined ? undefined : String(fields[String(path[0])]));
     const creatable = code === 'no-record' && path[1] === 'name' && alike === undefined ? link?.target : undefined;
-    this.values.set(message, { message, line: source.line, text, alike, creatable, count: 1 });
+    const linkName = linkField(String(path[0] ?? ''));
+    this.values.set(message, { message, line: source.line, link: linkName, text, alike, creatable, count: 1 });
   }
 
   lines(): readonly string[] {

@@ -5,7 +5,7 @@ import { StartError } from '../errors.ts';
 import { withoutApostrophe } from '../model/csv.ts';
 import { aDate, parseDateTime } from '../model/date-time.ts';
 import { expected, isObject, quote } from '../model/issues.ts';
-import { constantCase, uncapitalized } from '../model/labels.ts';
+import { constantCase, linkField, uncapitalized } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { requiredMessage } from '../model/schemas.ts';
 import { labelKey, labelledTypes } from '../records/index.ts';
@@ -27,7 +27,7 @@ export interface CellForm {
   readonly timeZone?: Zone | undefined;
   readonly decimalComma?: boolean | undefined;
   readonly years?: boolean | undefined;
-  readonly names?: Readonly<Record<string, string>> | undefined;
+  readonly names?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
   readonly excel?: boolean | undefined;
   readonly blank?: 'clear' | 'keep' | undefined;
   readonly null?: string | undefined;
@@ -113,7 +113,8 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
 /** The name that somebody has chosen for the text of a link. */
 function meantText(text: string, column: Column, { names = {} }: CellForm): string {
   const isLink = column.is === 'link' || (column.is === 'field' && column.field.type === 'foreignReference');
-  return (isLink && Object.hasOwn(names, text) && names[text]) || text;
+  const meant = isLink ? names[linkField(column.name)] : undefined;
+  return (meant && Object.hasOwn(meant, text) && meant[text]) || text;
 }
 
 /** Only a text field can have an empty text, unless it is a key. White space finds no target of a link. */

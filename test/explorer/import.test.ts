@@ -129,6 +129,8 @@ describeInChromium('a file in the explorer', () => {
     const sent = page.waitForRequest(isStored);
     await press(page, 'Import 1,001 rows');
     await sent;
+    // A file that is dropped meanwhile does not end the import.
+    await drop(page, 'other.csv', new TextEncoder().encode('name\nPump\n'));
     await press(other, 'Import 1,001 rows');
     await other.getByRole('alert').getByText('in another tab').waitFor();
     await press(other, 'Close');

@@ -267,7 +267,10 @@ test('rows that cannot be read say why, and what helps: a name that is meant, or
     [expect.stringContaining('there is "North yard", did you mean it?'), 'north yard', 'North yard', undefined, 1],
     [expect.stringContaining('there is the label "In use", did you mean it?'), 'in use', 'In use', undefined, 1],
   ]);
-  const chosen = { names: { 'north yard': 'North yard', 'in use': 'In use' }, createMissing: ['locations'] };
+  const chosen = {
+    names: { currentLocation: { 'north yard': 'North yard' }, status: { 'in use': 'In use' } },
+    createMissing: ['locations'],
+  };
   expect((await drop('Asset', 'assets.csv', file, chosen)).counts).toEqual([3, 0, 0, 1]);
   expect(await imports.records('assets', 'name statusId currentLocation { name }')).toEqual([
     { name: 'B', statusId: null, currentLocation: { name: 'Depot' } },
