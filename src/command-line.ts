@@ -65,6 +65,7 @@ function createProgram(environment: Environment, exitWith: (code: number) => voi
   addUndoCommand(program, context);
   addKeyCommands(program, context);
   addWorkspaceCommands(program, context);
+  addLogCommands(program, context);
   return program;
 }
 
@@ -254,4 +255,18 @@ function addWorkspaceCommands(program: Command, { config }: CommandContext): voi
     .action(async (name, options) =>
       (await import('./commands/workspaces.ts')).deleteWorkspace(config(), name, options),
     );
+}
+
+function addLogCommands(program: Command, { config }: CommandContext): void {
+  const log = program.command('log').description('delete old changes');
+  log
+    .command('prune')
+    .description('delete the changes of all workspaces that are older than a time, in small parts')
+    .option('--older-than <duration>', 'such as 400d, instead of LOG_RETENTION')
+    .action(async (options) => (await import('./commands/log.ts')).pruneLog(config(), options));
+  program
+    .command('erase <record-id>')
+    .description('empty the earlier values of a deleted record')
+    .requiredOption('--workspace <name>', 'its workspace')
+    .action(async (id, options) => (await import('./commands/log.ts')).eraseDeleted(config(), id, options));
 }

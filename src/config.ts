@@ -1,6 +1,7 @@
 /** Reports every invalid setting before anything is opened. */
 import { isIP } from 'node:net';
 import { closest, distance } from 'fastest-levenshtein';
+import ms from 'ms';
 import * as z from 'zod';
 import { StartError } from './errors.ts';
 import { databaseUrlProblem, defaultOptions, defaultPath } from './store/database-settings.ts';
@@ -17,6 +18,17 @@ const wholeNumber = (min: number, max: number) => {
     .transform(Number)
     .pipe(z.number().min(min, { error }).max(max, { error }));
 };
+
+/** Not every database supports later dates. */
+const maxDurationMs = ms('1000y');
+
+const durationForm = { error: 'expected a duration greater than zero, such as 90d, 12h or 30m' };
+
+/** In milliseconds. */
+export const duration = z
+  .string()
+  .transform((text) => (/^\d+ ?[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined))
+  .pipe(z.number(durationForm).positive(durationForm).max(maxDurationMs, durationForm));
 
 const oneOf = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: `expected one of ${values.join(', ')}` });
@@ -100,6 +112,7 @@ const service = {
   remoteUserHeader: setting('REMOTE_USER_HEADER', userHeader.optional(), undefined),
   remoteUserSecret: setting('REMOTE_USER_SECRET', secret.optional(), undefined),
   databaseUrl: setting('DATABASE_URL', databaseUrl, `sqlite:${defaultPath}`),
+  logRetention: setting('LOG_RETENTION', duration.optional(), undefined),
 };
 
 /** Times are in milliseconds. */

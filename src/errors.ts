@@ -2,7 +2,7 @@
 import { type DescribedIssue, formatCount, formatIssue, type IssueCode, type ValidationIssue } from './model/issues.ts';
 import { describeIssue } from './model/sentences.ts';
 
-type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 406 | 409 | 413 | 415 | 429 | 503;
+type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 406 | 409 | 410 | 413 | 415 | 429 | 503;
 
 export class ServiceError extends Error {
   readonly status: ErrorStatus;
@@ -81,6 +81,13 @@ export const idempotencyKeyReused = () =>
   new ServiceError(409, 'this Idempotency-Key was sent with another request: a new request needs a new key', [], {
     type: 'urn:yardgraph:idempotency-key-reused',
     reason: 'idempotency key reused',
+  });
+
+/** `horizon` is the number of the last deleted change. */
+export const logPruned = (horizon: number, at: unknown) =>
+  new ServiceError(410, `the log begins after the change "${horizon}", of ${at}: earlier ones were deleted`, [], {
+    type: 'urn:yardgraph:log-pruned',
+    reason: 'deleted from the log',
   });
 
 export class ResponseTooLarge extends ServiceError {

@@ -21,7 +21,7 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
     const app = await createApp(database, config, { logs, ownsProcess: true });
     for (const warning of config.warnings) app.log.warn(warning);
     const address = await listen(app, config);
-    const endSweep = startSweep(database, (error) => app.log.warn({ err: error }, 'old results could not be deleted'));
+    const endSweep = startSweep(database, app.log, config.logRetention);
     closeOnSignal(app, database, endSweep);
     // Node prints the error itself, and ends the process.
     process.on('uncaughtExceptionMonitor', ({ name }) =>

@@ -1,5 +1,4 @@
 /** `create` prints only the key on standard output, to be piped into a secret store. */
-import ms from 'ms';
 import * as z from 'zod';
 import { anonymousWorkspace } from '../auth/keyring.ts';
 import {
@@ -11,7 +10,7 @@ import {
   stateOf,
   workspaceNameForm,
 } from '../auth/keys.ts';
-import type { Config } from '../config.ts';
+import { type Config, duration } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { listField, pluralizeRecords } from '../model/labels.ts';
 import { program } from '../program.ts';
@@ -153,8 +152,6 @@ const required = z.string({ error: 'required' });
 
 const shortTextForm = { error: 'expected 1 to 255 characters, no control characters' };
 
-const durationForm = { error: 'expected a duration greater than zero, such as 90d, 12h or 30m' };
-
 const kindNames = recordKinds.map(listField);
 
 const newKeyOptions = z.object({
@@ -169,7 +166,7 @@ const newKeyOptions = z.object({
     })
     .transform((names) => recordKinds.filter((kind) => names.includes(listField(kind))))
     .optional(),
-  expires: z.string().transform(parseDuration).pipe(z.number(durationForm).positive(durationForm)).optional(),
+  expires: duration.optional(),
   label: z.string().refine(isShortText, shortTextForm).optional(),
 });
 
@@ -177,12 +174,4 @@ function parseNewKey(given: Partial<z.input<typeof newKeyOptions>>): NewKey {
   const { data, error } = newKeyOptions.safeParse(given);
   if (data) return data;
   throw new StartError(error.issues.map(({ path, message }) => `--${path.join()}: ${message}`).join('\n'));
-}
-
-/** Not every database supports later dates. */
-const maxDurationMs = ms('1000y');
-
-function parseDuration(text: string): number | undefined {
-  const milliseconds = /^\d+ ?[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined;
-  return milliseconds === undefined || milliseconds > maxDurationMs ? undefined : milliseconds;
 }

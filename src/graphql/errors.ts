@@ -100,6 +100,7 @@ const codes: Readonly<Record<number, string>> = {
   404: 'NOT_FOUND',
   406: 'NOT_ACCEPTABLE',
   409: 'CONFLICT',
+  410: 'GONE',
   429: 'TOO_MANY_REQUESTS',
   503: 'SERVICE_UNAVAILABLE',
 };

@@ -46,6 +46,7 @@ export interface IssueValues {
   taken: { kind: string; inExchange?: boolean } & Criterion;
   changed: { kind: string; updatedAt: string; received: string };
   'changed-since': { kind: string; change: number };
+  erased: { kind: string };
   referenced: { kind: string; counts: readonly Count[]; ids: readonly string[]; mayClear: boolean };
   'still-referenced': { kind: string; referring: string; id: string };
   cycle: { kind: string; received?: unknown; isRestored?: boolean };

@@ -98,6 +98,7 @@ const sentences: Sentences = {
   },
   changed: ({ kind, updatedAt, received }) => expected(`the updatedAt of the stored ${kind}, "${updatedAt}"`, received),
   'changed-since': ({ kind, change }) => `this ${kind} has changed since, last by change ${change}`,
+  erased: ({ kind }) => `the earlier values of this ${kind} have been erased`,
   referenced: ({ kind, counts, ids, mayClear }) => {
     const total = counts.reduce((sum, each) => sum + each.count, 0);
     const by = conjunction.format(counts.map(countText));

@@ -92,6 +92,8 @@ export async function checkUnchanged(tx: Tx, items: readonly Item[]): Promise<vo
   if (reversals.length === 0) return;
   const ids = reversals.map(({ id = '' }) => id);
   const histories = await tx.histories(ids, { limit: 1, withBefore: false });
+  // After the histories: a pruned one would look unchanged.
+  await tx.lastChange(reversals[0]?.unchangedSince);
   const latest = new Map(histories.flat().map((change) => [change.id, change]));
   for (const [kind, ofKind] of groupByKind(reversals)) {
     const changed = ofKind.filter(({ id = '', unchangedSince = 0 }) => (latest.get(id)?.number ?? 0) > unchangedSince);

@@ -9,6 +9,7 @@
  * | existed       | exists, with its earlier values | changes nothing                 |
  * | existed       | deleted, as the range left it   | stores it again with its old ID |
  * | any           | changed since to another state  | keeps the record                |
+ * | was erased    | does not exist                  | fails                           |
  *
  * Records that cannot be reversed are skipped, with their dependents.
  */
@@ -49,7 +50,7 @@ interface Reversal {
   readonly numbers: readonly number[];
 }
 
-/** Throws a 403, a 400 for changes that do not exist yet, or a 413 for too much text. */
+/** Throws a 403, a 400 for changes that do not exist yet, a 410 for deleted ones, or a 413 for too much text. */
 export async function revertChanges(session: Session, range: ChangeRange): Promise<RevertResult> {
   // The log is read before the write: its rows are final.
   const reading = session.with({ isDryRun: true });
@@ -107,11 +108,12 @@ async function createReversals(tx: Tx, range: ChangeRange): Promise<readonly Rev
     );
     const versions = existing.length > 0 ? await tx.versions(kind, existing) : [];
     const earlier = new Map(existing.map(({ id }, index) => [id, versions[index] ?? undefined]));
-    for (const [id, { numbers, intervening }] of ofKind) {
+    for (const [id, { first, numbers, intervening }] of ofKind) {
       const restored = earlier.get(id);
       const parsed = { value: restored ? clientValues(kind, restored) : {} };
       const op = restored ? 'restore' : 'delete';
       const item = { ...createItem(op, kind, [], parsed), id, restored, unchangedSince: upTo };
+      if (!restored && first.action !== 'created') item.issues.push({ path: [], code: 'erased', kind: kind.label });
       if (intervening) item.issues.push(changedSinceIssue(kind, intervening.number));
       reversals.push({ item, numbers });
     }
@@ -120,7 +122,7 @@ async function createReversals(tx: Tx, range: ChangeRange): Promise<readonly Rev
 }
 
 async function changesIn(tx: Tx, { after, upTo }: ChangeRange): Promise<LoggedChange[]> {
-  const last = await tx.lastChange();
+  const last = await tx.lastChange(after);
   if (upTo > last) throw badRequest(`there is no change with the cursor "${upTo}" yet: the last one is "${last}"`);
   if (upTo <= after) return [];
   return tx.changes({ after, upTo, limit: upTo - after, withBefore: false });

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
-import { badRequest } from '../errors.ts';
+import { badRequest, logPruned } from '../errors.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Row } from './connections/driver.ts';
-import { tableColumns } from './query/columns.ts';
+import { pickFields, tableColumns } from './query/columns.ts';
 import { requireWhole, rowsQuery, runQuery, selectEach } from './query/rows.ts';
-import { type Action, type ChangeAuthor, changes as changesTable, importRuns } from './query/tables.ts';
+import { type Action, type ChangeAuthor, changeNumbers, changes as changesTable, importRuns } from './query/tables.ts';
 import type { WorkspaceScope } from './records/read-budget.ts';
 import { asRecords, createRecordReads, fetchRows } from './records/read-records.ts';
 
@@ -58,22 +58,26 @@ interface VersionKey {
 }
 
 export interface ChangeReads {
-  lastChange(): Promise<number>;
+  /** Throws a 410 unless the log has all changes after `after`. */
+  lastChange(after?: number): Promise<number>;
+  /** The number of the last change that was deleted from the log; 0 if none was. */
+  horizon(): Promise<number>;
   /** In the order of their numbers. If a change is committed, so are all earlier ones. */
   changes(query: ChangesQuery): Promise<LoggedChange[]>;
-  /** May be empty although `hasMore`, if changes of a kind are far apart. Throws a 400 for a future `after`. */
+  /** May be empty although `hasMore`, if changes of a kind are far apart. Throws a 400 for a future `after`, a 410 for a deleted one. */
   changePage(query: ChangePageQuery): Promise<ChangePage>;
-  /** Latest changes first. */
+  /** Latest changes first, back to the horizon. */
   histories(ids: readonly string[], query: HistoryQuery): Promise<LoggedChange[][]>;
   /** Latest first. `upTo` is where an import may begin at the latest. */
   importRuns(query: { id?: string; upTo?: number | undefined; limit: number }): Promise<ImportRun[]>;
-  /** Null if there was no record. */
+  /** Null if there was no record, or its values were erased. Throws a 410 for versions before the horizon. */
   versions<K extends RecordKind>(kind: K, keys: readonly VersionKey[]): Promise<(RecordOf<K> | null)[]>;
   versionAt<K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null>;
 }
 
 export const createChangeReads = (scope: WorkspaceScope): ChangeReads => ({
-  lastChange: async () => (await readLastChange(scope)).number,
+  lastChange: (after = Number.MAX_SAFE_INTEGER) => requireLogged(scope, after),
+  horizon: async () => (await readLastChange(scope)).horizon,
   changes: (query) => readChanges(scope, query),
   changePage: (query) => readChangePage(scope, query),
   histories: (ids, query) => readHistories(scope, ids, query),
@@ -82,6 +86,7 @@ export const createChangeReads = (scope: WorkspaceScope): ChangeReads => ({
   versionAt: (kind, id, time) => readVersionAt(scope, kind, id, time),
 });
 
+/** The log has the changes after the horizon, without gaps. `erasures` is part of the version of cached responses. */
 export async function readLastChange({
   dialect,
   run,
@@ -91,9 +96,16 @@ export async function readLastChange({
     .whereRaw('number = change_numbers.number')
     .select('at')
     .as('at');
-  const rows = dialect.builder('change_numbers').where('workspace_id', workspaceId).select(at, 'number');
-  const [row] = await runQuery(run, rows);
-  return { workspaceId, number: Number(row?.number ?? 0), at: row?.at };
+  const rows = dialect.builder('change_numbers').where('workspace_id', workspaceId);
+  const [row] = await runQuery(run, rows.select(at, 'horizon', 'horizon_at', 'erasures', 'number'));
+  const { number, horizon, horizon_at: horizonAt } = row ?? {};
+  return { ...row, workspaceId, number: Number(number ?? 0), horizon: Number(horizon ?? 0), horizonAt };
+}
+
+async function requireLogged(scope: WorkspaceScope, after: number): Promise<number> {
+  const { number, horizon, horizonAt } = await readLastChange(scope);
+  if (after < horizon) throw logPruned(horizon, horizonAt);
+  return number;
 }
 
 /** Rows that a page reads, including other kinds. */
@@ -101,10 +113,13 @@ const maxScanned = 100_000;
 
 async function readChangePage(scope: WorkspaceScope, { limit, after, ...query }: ChangePageQuery): Promise<ChangePage> {
   // Read first: the page skips no change committed meanwhile.
-  const { number: last } = await readLastChange(scope);
+  const last = await requireLogged(scope, after);
   if (after > last) throw beyondLast(after, last);
   const upTo = Math.min(last, after + maxScanned);
-  const found = await readChanges(scope, { ...query, after, upTo, limit: limit + 1 });
+  const read = await readChanges(scope, { ...query, after, upTo, limit: limit + (query.kinds ? 2 : 1) });
+  // The first one is missing if it was pruned meanwhile.
+  if (upTo > after && read[0]?.number !== after + 1) await requireLogged(scope, after);
+  const found = read.filter(({ kind }) => query.kinds?.includes(kind) ?? true);
   const page = found.slice(0, limit);
   const isFull = found.length > limit;
   return {
@@ -120,6 +135,7 @@ const beyondLast = (after: number, last: number) =>
     `the cursor "${after}" is beyond the last change, which is "${last}"; after restoring a backup, consumers must start over`,
   );
 
+/** The first change after `after` may be of any kind. */
 function readChanges(
   scope: WorkspaceScope,
   { after, upTo, limit, kinds, withBefore }: ChangesQuery,
@@ -128,8 +144,8 @@ function readChanges(
   if (upTo !== undefined) rows.where('number', '<=', requireWhole(upTo));
   if (kinds) {
     // Postgres expects half of the rows to satisfy `case`. If it expected fewer, it would read and sort all.
-    const isOfKind = kinds.map(() => 'kind = ?').join(' or ') || 'false';
-    rows.whereRaw(`case when ${isOfKind} then true else false end`, kinds);
+    const isOfKind = kinds.map(() => 'kind = ? or ').join('');
+    rows.whereRaw(`case when ${isOfKind}number = ? then true else false end`, [...kinds, after + 1]);
   }
   return fetchChanges(scope, rows, { limit, withBefore });
 }
@@ -219,6 +235,8 @@ async function readVersions<K extends RecordKind>(
   const numbers = [...new Set(ends.filter((number) => number !== null))];
   const rows = rowsWithNumbers(scope, numbers);
   const ended = numbers.length > 0 ? await versionsBefore(scope, kind, rows, numbers.length) : new Map();
+  // Pruned, perhaps meanwhile: `-1` is the number of no change.
+  if (ended.size < numbers.length) await requireLogged(scope, -1);
   return keys.map(({ id }, index) => {
     const end = ends[index] ?? null;
     return (end === null ? current.get(id) : ended.get(end)) ?? null;
@@ -245,15 +263,16 @@ async function unchangedSince<K extends RecordKind>(
   return asRecords(kind, await fetchRows(scope, kind, rows, { limit: ids.length }));
 }
 
-/** Null for a current version. */
+/** Null for a current version, -1 for one before the horizon: its change would be missing. */
 async function endsOfVersions(
   { dialect, run, workspaceId }: WorkspaceScope,
   keys: readonly VersionKey[],
 ): Promise<(number | null)[]> {
   const end = dialect.builder.raw(
-    `(select number from changes where workspace_id = ? and record_id = sent.value ->> 0
-        and number > cast(sent.value ->> 1 as bigint) order by number limit 1)`,
-    [workspaceId],
+    `(case when (select horizon from change_numbers where workspace_id = ?) > cast(sent.value ->> 1 as bigint)
+        then -1 else (select number from changes where workspace_id = ? and record_id = sent.value ->> 0
+          and number > cast(sent.value ->> 1 as bigint) order by number limit 1) end)`,
+    [workspaceId, workspaceId],
   );
   const sent = keys.map(({ id, number }) => [id, number]);
   return (await selectEach(dialect, run, sent, end)).map((number) => (number === null ? null : Number(number)));
@@ -271,12 +290,14 @@ async function versionsBefore<K extends RecordKind>(
   limit: number,
 ): Promise<ReadonlyMap<number, RecordOf<K> | null>> {
   const ends = await fetchRows(scope, changesTable, rows, { fields: endFields, limit });
-  const versionIn = (before: Row) => {
-    const values: Row = { ...before, workspaceId: scope.workspaceName };
-    const version = Object.fromEntries(tableColumns(kind).map(({ field }) => [field, values[field] ?? null]));
-    return asRecords(kind, [version])[0] ?? null;
-  };
-  return new Map(ends.map(({ number, before }) => [Number(number), before ? versionIn(before as Row) : null]));
+  return new Map(ends.map(({ number, before }) => [Number(number), versionIn(scope, kind, before)]));
+}
+
+function versionIn<K extends RecordKind>(scope: WorkspaceScope, kind: K, before: unknown): RecordOf<K> | null {
+  if (!before) return null;
+  const values: Row = { ...before, workspaceId: scope.workspaceName };
+  const version = Object.fromEntries(tableColumns(kind).map(({ field }) => [field, values[field] ?? null]));
+  return asRecords(kind, [version])[0] ?? null;
 }
 
 async function readVersionAt<K extends RecordKind>(
@@ -285,13 +306,18 @@ async function readVersionAt<K extends RecordKind>(
   id: string,
   time: string,
 ): Promise<RecordOf<K> | null> {
+  const { dialect, run, workspaceId } = scope;
   const [current] = await createRecordReads(scope).find(kind, [id]);
   const rows = rowsOfRecord(scope, id)
     .where('number', '>=', firstAfter(scope, id, time))
     .orderBy('number')
     .limit(1);
-  const [ended] = (await versionsBefore(scope, kind, rows, 1)).values();
-  return ended === undefined ? (current ?? null) : ended;
+  const ended = rows.select(dialect.builder.raw(dialect.jsonRow(tableColumns(pickFields(changesTable, endFields)))));
+  const numbers = dialect.builder(changeNumbers.table).where('workspace_id', workspaceId);
+  const [found] = await runQuery(run, numbers.select(ended.as('ended'), 'horizon', 'horizon_at'));
+  const { horizon, horizon_at: horizonAt } = found ?? {};
+  if (horizonAt && time < String(horizonAt)) throw logPruned(Number(horizon), horizonAt);
+  return found?.ended ? versionIn(scope, kind, JSON.parse(String(found.ended))[1]) : (current ?? null);
 }
 
 /** Null without changes. A binary search: the times of a record's changes rise with their numbers. */

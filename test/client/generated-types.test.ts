@@ -120,7 +120,7 @@ function alternatives(type: GraphQLInputObjectType): string[] {
 function resultType(name: string): string {
   const type = typeNamed(name);
   if (!isObjectType(type)) throw new Error(`${name} is not an object type`);
-  const members = Object.values(type.getFields()).filter((field) => isSelected(field.type));
+  const members = Object.values(type.getFields()).filter(isSelected);
   const lines = members.map((field) => {
     const nullable = isNonNullType(field.type) ? '' : ' | null';
     return `${comment(field, '  ')}  ${field.name}: ${resultOf(field.type)}${nullable};\n`;
@@ -129,8 +129,10 @@ function resultType(name: string): string {
 }
 
 /** Not the record of a change: its fields differ from kind to kind. */
-const isSelected = (type: GraphQLType): boolean => {
+/** Services of 0.3 do not have `erased`. */
+const isSelected = ({ name, type }: { readonly name: string; readonly type: GraphQLType }): boolean => {
   const named = getNamedType(type);
+  if (name === 'erased') return false;
   return isLeafType(named) || results.includes(named.name) || isForeign(named);
 };
 
@@ -145,7 +147,7 @@ const resultOf = (type: GraphQLType): string => {
 const selectionOf = (type: GraphQLNamedType): string =>
   isObjectType(type)
     ? Object.values(type.getFields())
-        .filter((field) => isSelected(field.type))
+        .filter(isSelected)
         .map(({ name, type: inner }) => {
           const named = getNamedType(inner);
           if (isLeafType(named)) return name;

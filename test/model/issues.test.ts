@@ -100,6 +100,7 @@ const examples: { readonly [Code in IssueCode]: readonly [Example<Code>, ...Exam
   ],
   changed: [{ kind: 'project', updatedAt: '2026-03-01T07:30:00.000Z', received: '2026-02-01T00:00:00.000Z' }],
   'changed-since': [{ kind: 'project', change: 4711 }],
+  erased: [{ kind: 'project' }],
   referenced: [
     { kind: 'project', counts: [{ kind: 'asset', plural: 'assets', count: 1 }], ids: ['asset_1'], mayClear: true },
     {

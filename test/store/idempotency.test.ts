@@ -100,7 +100,7 @@ test('a key is forgotten after 24 hours, slice by slice, and not before', async 
     },
   };
 
-  const end = startSweep(counting, (error) => slices.push(Number.NaN, String(error).length));
+  const end = startSweep(counting, { info: () => {}, warn: (error) => slices.push(Number.NaN, String(error).length) });
   const total = () => slices.reduce((sum, size) => sum + size, 0);
   await eventually(() => expect(total()).toBe(2_700));
   end();

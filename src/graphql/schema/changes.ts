@@ -91,6 +91,11 @@ const changeType = builder.objectRef<LoggedChange>('Change').implement({
       extensions: { storedFields: ['before'], cost: () => ({ items: maxFieldChanges }) } satisfies FieldExtensions,
       resolve: (change, _args, { loaders }) => fieldChanges(change, loaders),
     }),
+    erased: t.boolean({
+      description: 'Whether the values of the record were erased after its deletion: `fields` is empty then.',
+      extensions: { storedFields: ['before'] } satisfies FieldExtensions,
+      resolve: async (change, _args, { loaders }) => !(change.before ?? (await loaders.after(change))),
+    }),
   }),
 });
 
@@ -146,6 +151,13 @@ export const cursorField = (t: QueryFields) =>
   t.string({
     description: 'The cursor of the last change of the workspace: start here to follow only new changes.',
     resolve: async (_root, _args, { loaders }) => String(await loaders.lastChange()),
+  });
+
+export const horizonField = (t: QueryFields) =>
+  t.string({
+    nullable: true,
+    description: 'The cursor of the last change that was deleted from the log, where histories end; null if none was.',
+    resolve: async (_root, _args, { session }) => String((await session.store.horizon()) || '') || null,
   });
 
 export const historyById = (t: QueryFields) =>

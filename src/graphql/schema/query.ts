@@ -33,7 +33,7 @@ import {
   typeLabel,
   typeOf,
 } from './builder.ts';
-import { cursorField, feedField, historyById, recordKindType } from './changes.ts';
+import { cursorField, feedField, historyById, horizonField, recordKindType } from './changes.ts';
 import { importRunField, importRunsField } from './import-runs.ts';
 import { page } from './records.ts';
 import { summaryField } from './summary.ts';
@@ -206,6 +206,7 @@ builder.queryType({
     changes: feedField(t),
     history: historyById(t),
     changeCursor: cursorField(t),
+    changeHorizon: horizonField(t),
     importRun: importRunField(t),
     importRuns: importRunsField(t),
     company: foreignField(t, 'Company'),

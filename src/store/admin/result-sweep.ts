@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../database.ts';
 import { literally, runQuery } from '../query/rows.ts';
 import { idempotencyResults } from '../query/tables.ts';
+import { pruneLogs } from './log.ts';
 
 const resultLifetimeMs = 24 * 60 * 60 * 1_000;
 const sweepIntervalMs = 10 * 60 * 1_000;
@@ -11,15 +12,19 @@ const slicePauseMs = 20;
 const sliceLength = 100;
 
 type ResultStore = Pick<Database, 'dialect' | 'read' | 'run'>;
+type SweepLog = Pick<Console, 'info' | 'warn'>;
 
 /** Several processes may sweep at once. After an error, the next sweep tries again. */
-export function startSweep(database: ResultStore, onError: (error: unknown) => void): () => void {
+export function startSweep(database: Database, log: SweepLog, retention?: number): () => void {
   let isOver = false;
   const sweep = async () => {
     while (!isOver && (await deleteSlice(database, Date.now() - resultLifetimeMs)) === sliceLength)
       await pause(slicePauseMs);
+    if (retention === undefined) return;
+    const before = new Date(Date.now() - retention).toISOString();
+    for await (const pruned of pruneLogs(database, before, () => isOver)) log.info(pruned, 'old changes were deleted');
   };
-  const attempt = () => void sweep().catch(onError);
+  const attempt = () => void sweep().catch((err) => log.warn({ err }, 'old results or changes could not be deleted'));
   attempt();
   const timer = setInterval(attempt, sweepIntervalMs).unref();
   return () => {

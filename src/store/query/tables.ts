@@ -48,6 +48,9 @@ export const changeNumbers: Table = {
   storedFields: {
     workspaceId: required(text('workspace')),
     number: required(wholeNumber('number of its last change')),
+    horizon: required(wholeNumber('number of the last change that was deleted from the log')),
+    horizonAt: dateTime('latest time of the deleted changes'),
+    erasures: required(wholeNumber('number of erased records')),
   },
 };
 

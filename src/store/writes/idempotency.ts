@@ -15,7 +15,8 @@ import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import pLimit from 'p-limit';
 import { idempotencyKeyReused, mayBeStored, mayBeStoredType, ServiceError } from '../../errors.ts';
 import type { Row } from '../connections/driver.ts';
-import { rowsQuery } from '../query/rows.ts';
+import type { Database } from '../database.ts';
+import { literally, rowsQuery, runQuery } from '../query/rows.ts';
 import { idempotencyResults } from '../query/tables.ts';
 import type { WorkspaceScope } from '../records/read-budget.ts';
 import { fetchRows } from '../records/read-records.ts';
@@ -77,6 +78,23 @@ export async function findStoredResult<T>(
   if (!found) return undefined;
   if (found.requestHash !== requestHash) throw idempotencyKeyReused();
   return { returned: JSON.parse(await decompressJson(String(found.result))), isRepeat: true };
+}
+
+/** Results with the record stay, for another request: theirs must not run again. Returns their number. */
+export async function eraseResults({ dialect, read, run }: Database, workspaceId: number, recordId: string) {
+  const results = () => dialect.builder(idempotencyResults.table).where('workspace_id', workspaceId);
+  let erased = 0;
+  for (let last: Row | undefined = { key: '', operation: '' }; last; ) {
+    const rows = results().whereRaw('(key, operation) > (?, ?)', [String(last.key), String(last.operation)]);
+    const page: readonly Row[] = await runQuery(read, rows.orderBy(['key', 'operation']).limit(20, literally));
+    for (const { key, operation, result } of page) {
+      if (!(await decompressJson(String(result))).includes(`"id":"${recordId}"`)) continue;
+      await runQuery(run, results().where({ key, operation }).update({ request_hash: '', result: '' }));
+      erased += 1;
+    }
+    last = page.at(-1);
+  }
+  return erased;
 }
 
 /** One at a time: a transaction may hold 50 MB of records, and as much JSON. */

@@ -1,0 +1,33 @@
+/** A service may run during these commands. */
+import { type Config, duration } from '../config.ts';
+import { StartError } from '../errors.ts';
+import { formatCount } from '../model/issues.ts';
+import { kindOfId } from '../records/index.ts';
+import { findWorkspace } from '../store/admin/api-keys.ts';
+import { eraseRecord, pruneLogs } from '../store/admin/log.ts';
+import { requireUpToDate, withDatabase } from './database.ts';
+
+export function pruneLog(config: Config, { olderThan }: { readonly olderThan?: string }): Promise<void> {
+  const { data: age = config.logRetention, error } = duration.optional().safeParse(olderThan);
+  if (age === undefined || error)
+    throw new StartError(`--older-than: ${error?.issues[0]?.message ?? 'required, unless LOG_RETENTION is set'}`);
+  return withDatabase(config, {}, async (database) => {
+    await requireUpToDate(database);
+    for await (const log of pruneLogs(database, new Date(Date.now() - age).toISOString()))
+      console.log(`${log.workspace}: deleted ${formatCount(log.deleted)} changes, up to change ${log.horizon}`);
+  });
+}
+
+export function eraseDeleted(config: Config, id: string, { workspace }: { readonly workspace: string }): Promise<void> {
+  const kind = kindOfId(id);
+  if (!kind) throw new StartError('<record-id>: expected the ID of a record');
+  return withDatabase(config, {}, async (database) => {
+    await requireUpToDate(database);
+    const found = await findWorkspace(database.dialect, database.read, workspace);
+    if (!found) throw new StartError(`there is no workspace ${workspace}`);
+    const { changes, results } = await eraseRecord(database, found, kind, id);
+    console.log(`Erased the values of ${formatCount(changes)} changes and ${formatCount(results)} stored results.
+Not erased: backups, and what other programs have read; its ID in values of other records; times, users and
+messages of its changes; until a vacuum, free space in the database (see docs/production.md#erasure).`);
+  });
+}
