@@ -18,7 +18,8 @@ export async function runCommand(args: readonly string[], environment: Environme
     // Commander has printed its errors and the help.
     if (error instanceof CommanderError) return error.exitCode;
     const isExpected = error instanceof StartError || error instanceof ServiceError || error instanceof DatabaseError;
-    console.error(isExpected ? error.message : error);
+    const isOfFile = error instanceof Error && 'syscall' in error;
+    console.error(isExpected || isOfFile ? error.message : error);
     return 1;
   }
 }
@@ -69,7 +70,7 @@ function createProgram(environment: Environment, exitWith: (code: number) => voi
   return program;
 }
 
-function addServiceCommands(program: Command, { environment, config }: CommandContext): void {
+function addServiceCommands(program: Command, { environment, config, exitWith }: CommandContext): void {
   const withAddress = (command: Command) =>
     command
       .option('--host <address>', 'address to listen on, instead of HOST')
@@ -100,6 +101,23 @@ function addServiceCommands(program: Command, { environment, config }: CommandCo
     .requiredOption('--from <url>', 'the database to read, sqlite:PATH or postgres://…')
     .requiredOption('--to <url>', 'the database to fill, sqlite:PATH or postgres://…')
     .action(async (urls) => (await import('./commands/copy.ts')).copyDatabase(config(), urls));
+
+  program
+    .command('check')
+    .description('verify the database; with problems, it prints a line for each, and the exit code is 2')
+    .action(async () => (await import('./commands/backup.ts')).check(config(), exitWith));
+
+  program
+    .command('backup <folder>')
+    .description('back up a SQLite database, also while the service runs, and verify the copy')
+    .option('--keep <number>', 'remove older backups of this database, except the latest')
+    .action(async (folder, options) => (await import('./commands/backup.ts')).backUp(config(), folder, options));
+
+  program
+    .command('restore <file>')
+    .description('verify a backup, and make it the SQLite database')
+    .option('--overwrite', 'replace the database, which is kept under another name')
+    .action(async (file, options) => (await import('./commands/backup.ts')).restore(config(), file, options));
 }
 
 const addClientCommand = (program: Command, name: string, { YARDGRAPH_URL }: Environment): Command =>

@@ -9,6 +9,7 @@ import { listField } from '../../src/model/labels.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { kindOfId, reverseLinksOf } from '../../src/records/index.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
+import { runCommand } from '../support/command.ts';
 import { requireConsistentLog } from '../support/consistent-log.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
@@ -349,4 +350,6 @@ test(`${writes} random writes are accepted or refused, and store and log, as in 
     store,
     modelKinds.map(({ kind }) => kind),
   );
+  const { code, err } = await runCommand({ DATABASE_URL: service.url }, 'check');
+  expect([code, err]).toEqual([0, expect.stringMatching(/^database: .*$/)]);
 }, 600_000);

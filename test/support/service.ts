@@ -128,6 +128,7 @@ export async function startService(settings: Settings = {}, { closed = false }: 
   return {
     ...client(),
     app,
+    url,
     database,
     logs,
     inject,
