@@ -119,6 +119,9 @@ test('the database has a size and the log its changes; without the database both
   await service.create('/assets', { name: 'Crane' }, { name: 'Digger' });
   const { value } = startMetrics();
   await eventually(async () => expect(await value('log_changes')).toBe(2));
+  await service.database.knex('change_numbers').update({ horizon: 1 });
+  const pruned = startMetrics();
+  await eventually(async () => expect(await pruned.value('log_changes')).toBe(1));
   expect(await value('database_size_bytes')).toBeGreaterThan(10_000);
   if (service.database.driver.name === 'Postgres') expect(await value('log_size_bytes')).toBeGreaterThan(8_000);
 

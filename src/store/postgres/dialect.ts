@@ -64,7 +64,7 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     // Otherwise a small table would be scanned for each ID: comparing JSON counts as cheap.
     prepareExternalIds: "select set_config('enable_seqscan', 'off', true)",
     sizes: `select pg_database_size(current_database()) as database, pg_total_relation_size('changes') as log,
-      (select coalesce(sum(number), 0) from change_numbers where final_number is null) as changes`,
+      (select coalesce(sum(number - horizon), 0) from change_numbers where final_number is null) as changes`,
     filters: createFilters(builder, isCitus),
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),

@@ -22,7 +22,7 @@ export const sqliteDialect: Dialect = {
   // Takes the write lock at once: after a read, that fails if another process has written. Rows need no locks.
   begin: 'begin immediate',
   sizes: `select page_count * page_size as database,
-      (select coalesce(sum(number), 0) from change_numbers where final_number is null) as changes
+      (select coalesce(sum(number - horizon), 0) from change_numbers where final_number is null) as changes
     from pragma_page_count, pragma_page_size`,
   beginSnapshot: 'begin',
   jsonElements: 'json_each',
