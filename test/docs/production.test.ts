@@ -129,7 +129,7 @@ function useMachine(folder: string, shellCommand: string) {
 
   const here = (text: string) =>
     text
-      .replaceAll('/opt/yardgraph', checkout)
+      .replaceAll('/opt/yardgraph/lib/node_modules/yardgraph', checkout)
       .replaceAll('/var/lib/yardgraph', home)
       .replaceAll('/etc/yardgraph.env', settingsFile)
       .replaceAll('--group=yardgraph', `--group=${user.gid}`);
