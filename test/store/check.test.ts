@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { allocation, asset, label, location, project, recordKinds, workOrder } from '../../src/records/index.ts';
 import { checkDatabase } from '../../src/store/admin/check.ts';
+import { eraseRecord } from '../../src/store/admin/log.ts';
 import type { Run } from '../../src/store/connections/driver.ts';
 import { connectDatabase, type Database } from '../../src/store/database.ts';
 import { isPostgres } from '../support/database.ts';
@@ -87,12 +88,12 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 /** Checks the database in a transaction, which is rolled back. */
-async function checkAfter(plant: (run: Run) => Promise<unknown>, horizon = 0): Promise<readonly string[]> {
+async function checkAfter(plant: (run: Run) => Promise<unknown>): Promise<readonly string[]> {
   let problems: readonly string[] = [];
   const undone = database.transaction(async (run) => {
     await plant(run);
     const inTransaction = { read: run, longSnapshot: <T>(_: number, work: (run: Run) => Promise<T>) => work(run) };
-    problems = await checkDatabase({ ...database, ...inTransaction }, recordKinds, async () => horizon);
+    problems = await checkDatabase({ ...database, ...inTransaction }, recordKinds);
     throw new Error('rolled back');
   });
   await expect(undone).rejects.toThrow('rolled back');
@@ -128,8 +129,13 @@ test('of many problems, 20 are listed, and the others counted', async () => {
   expect(problems.slice(20)).toEqual(['and 205 more']);
 });
 
-test('changes up to the horizon may be missing, and later ones may not', async () => {
-  const pruned = async (run: Run) => run('delete from changes where number <= 9');
-  expect(await checkAfter(pruned, 9)).toEqual([]);
-  expect(await checkAfter(pruned, 8)).toEqual(['default: change 10: the one before it is 8']);
+test('changes up to the horizon may be missing, and later ones may not; those of an erased record have no values', async () => {
+  const pruned = (horizon: number) => async (run: Run) => {
+    await run('delete from changes where number <= 9');
+    await run(`update change_numbers set horizon = ${horizon}`);
+  };
+  expect(await checkAfter(pruned(9))).toEqual([]);
+  expect(await checkAfter(pruned(8))).toEqual(['default: change 10: the one before it is 8']);
+  const { changes } = await eraseRecord(database, { number: 1, name: 'default' }, project, ids.Q ?? '');
+  expect([changes, await checkDatabase(database, recordKinds)]).toEqual([2, []]);
 });

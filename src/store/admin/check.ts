@@ -12,7 +12,6 @@ const maxProblems = 20;
 export async function checkDatabase(
   { driver, read, longSnapshot }: Database,
   kinds: readonly RecordKind[],
-  horizonOf = async (_run: Run, _workspaceId: number): Promise<number> => 0,
 ): Promise<readonly string[]> {
   const problems: string[] = [];
   let found = 0;
@@ -35,7 +34,8 @@ export async function checkDatabase(
   await longSnapshot(0, (run) => find(run, 'workspaces', strayRows(kinds)));
   for (const { number, name } of await read('select number, name from workspaces where name is not null')) {
     await longSnapshot(Number(number), async (run) => {
-      await find(run, name, logFaults(kinds, isSqlite, Number(number), await horizonOf(run, Number(number))));
+      const [log] = await run(`select horizon from change_numbers where workspace_id = ${number}`);
+      await find(run, name, logFaults(kinds, isSqlite, Number(number), Number(log?.horizon ?? 0)));
       for (const kind of kinds) await find(run, name, recordFaults(kinds, kind, isSqlite, Number(number)));
     });
   }
@@ -49,19 +49,19 @@ function* strayRows(kinds: readonly RecordKind[]) {
       from ${table} where workspace_id not in (select number from workspaces where name is not null)`;
 }
 
-/** A record ends the chain of its changes: the state that the last one left. `p_` is the row before, `n_` the next. */
+/** A record is the state that its last change left, and ends their chain. `p_` is the row before, `n_` the next. */
 const chainProblems = `
   when action not in ('created', 'updated', 'deleted', 'stored') then 'change ' || number || ' has an unknown action'
   when kind <> p_kind then 'it is of another kind than in change ' || p_number
   when action = 'created' and before_id is not null then 'change ' || number || ' creates it, and has a state before'
-  when action <> 'created' and before_id is distinct from record_id then 'change ' || number || ' lacks its state before'
+  when action <> 'created' and before_id is distinct from record_id and not is_erased then 'change ' || number || ' lacks its state before'
   when action = 'created' and p_action <> 'deleted' then 'change ' || number || ' creates it again after change ' || p_number
   when action = 'stored' and p_action = 'deleted' then 'it exists, although its last change, ' || p_number || ', deleted it'
   when action <> 'created' and p_action = 'deleted' then 'change ' || number || ' follows its deletion by ' || p_number
   when action = 'stored' and p_action is null and is_whole then 'it has no change in the log'
   when action <> 'created' and p_action is null and is_whole then 'its first change, ' || number || ', does not create it'
   when action = 'stored' and state_at <> p_at then 'its updatedAt is ' || state_at || ', its last change, ' || p_number || ', was at ' || p_at
-  when action <> 'created' and p_action is not null and state_at is distinct from p_at
+  when action <> 'created' and p_action is not null and state_at is distinct from p_at and not is_erased
     then 'the state before change ' || number || ' is not the one that change ' || p_number || ' left'
   when created_at <> p_created_at then 'its createdAt is another one after change ' || p_number
   when action <> 'stored' and at <= p_at then 'change ' || number || ' is not later than change ' || p_number
@@ -80,7 +80,7 @@ function* logFaults(kinds: readonly RecordKind[], isSqlite: boolean, workspaceId
   yield `select kind, record_id as id, case ${chainProblems} end as problem from (
     select *, ${horizon} = 0 as is_whole, lag(kind) over chain as p_kind, lag(number) over chain as p_number,
       lag(action) over chain as p_action, lag(at) over chain as p_at, lag(created_at) over chain as p_created_at,
-      lead(action) over chain as n_action
+      lead(action) over chain as n_action, coalesce(before_id, lag(before_id) over chain, lead(before_id) over chain) is null as is_erased
     from (select kind, record_id, number, action, ${time('at')} as at, ${before} ->> 'id' as before_id,
       ${before} ->> 'updatedAt' as state_at, ${before} ->> 'createdAt' as created_at ${changes} ${stored.join(' ')}) as states
     window chain as (partition by record_id order by number)) as chains`;
