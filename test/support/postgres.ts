@@ -209,8 +209,8 @@ export async function freePort(): Promise<number> {
 }
 
 /** Starts a server of its own, in a folder of its own; `stop` removes both. */
-export async function startPostgres(flags: readonly string[] = []) {
-  const folder = mkdtempSync(join(tmpdir(), 'yardgraph-postgres-'));
+export async function startPostgres(flags: readonly string[] = [], parent = tmpdir()) {
+  const folder = mkdtempSync(join(parent, 'yardgraph-postgres-'));
   // As root, the server runs as another user.
   chmodSync(folder, 0o711);
   const port = await freePort();
@@ -247,7 +247,8 @@ export async function startPostgres(flags: readonly string[] = []) {
       main().kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
       await ended;
     },
-    start: () => server.start(),
+    /** Unless it still runs. */
+    start: async () => void (main().exitCode !== null && (await server.start())),
     async stop() {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });

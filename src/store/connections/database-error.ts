@@ -62,7 +62,7 @@ export const needsNewConnection = (error: unknown): boolean => classifyError(err
 
 export function databaseError(error: unknown, isConnectionLost: boolean, phase: StatementPhase): Error {
   const { is, uncertain } = classifyError(error, isConnectionLost);
-  const code = databaseCode(error);
+  const code = causeOf(error);
   const isUncertain = phase === 'commit' ? uncertain !== 'never' : phase === 'alone' && uncertain === 'always';
   if (isUncertain) return mayBeStored('check whether the records were stored before retrying', code);
   if (is === 'conflict') return new TransactionConflict(code);
@@ -111,7 +111,7 @@ export const isTimeout = (error: unknown): boolean => error instanceof ServiceEr
 
 const isCancelled = (code: string): boolean => code === '57014' || code === 'SQLITE_INTERRUPT';
 
-export const connectionError = (error: unknown): Error => databaseUnavailable(databaseCode(error));
+export const connectionError = (error: unknown): Error => databaseUnavailable(causeOf(error));
 
 export const databaseUnavailable = (code: string) =>
   unavailable(unavailableMessage(code), code, isFull(code) ? diskFullType : undefined);
@@ -127,6 +127,12 @@ const databaseCode = (error: unknown): string => {
   if ('code' in error && typeof error.code === 'string') return error.code;
   return error.name === 'Error' ? 'unknown' : error.name;
 };
+
+/** For logs. The driver of Postgres has no code for a connection that ends. */
+const causeOf = (error: unknown): string =>
+  /^(?:Connection terminated|Client has encountered a connection error)/.test(String((error as Error)?.message))
+    ? 'CONNECTION_LOST'
+    : databaseCode(error);
 
 /** Leaves out the SQL in Knex's messages. */
 export const failureReason = (error: unknown): string => {
