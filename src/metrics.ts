@@ -1,6 +1,7 @@
 /**
- * What the process counts, and Prometheus' text format. Own code: the last release of prom-client is of June 2024, it is
- * to be deprecated, and its successor is not published. No label may grow with workspaces, users or texts of clients.
+ * The metrics of the process, in Prometheus' text format. Own code: the last release of prom-client is of June 2024, it
+ * is to be deprecated, and its successor is not published. No label may grow with workspaces, users or texts of
+ * clients.
  */
 type Samples = readonly (readonly [suffixWithLabels: string, value: number])[];
 

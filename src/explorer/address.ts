@@ -26,8 +26,9 @@ const texts = [
  * Without a kind, a `search` of all kinds, the view `imports`, or the overview, with the IDs of the `finished`
  * statuses. With an ID, a record, or an entity of another system. Otherwise a table, with a `sort` such as `-name`, its
  * `columns`, such as `name,status`, the number of its `page`, and the cursor that the page is `after` or `before`; or
- * the `view` that is `map` or `tree`, with the IDs of the records that are `open` in the tree, or `print` for a table of
- * as many rows as there can be. The `view` of a form is `new`, or `edit` with an ID. An unknown kind leads to `missing`.
+ * the `view` that is `map` or `tree`, with the IDs of the records that are `open` in the tree, or `print` for a table
+ * of as many rows as there can be. The `view` of a form is `new`, or `edit` with an ID. An unknown kind leads to
+ * `missing`.
  */
 export type View = { readonly [name in (typeof texts)[number]]?: string | undefined } & {
   readonly filters?: readonly Filter[];

@@ -1,4 +1,4 @@
-/** The columns of files to import: what each becomes, and how it is read. */
+/** The columns of files to import: the field of each, and how its values are read. */
 import { html, nothing } from 'lit-html';
 import { columnKey } from '../import/columns.ts';
 import { type Choices, columnId, type ProposedColumn, targetColumn } from '../import/proposal.ts';
@@ -6,7 +6,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { inOrder, kindOf, linkOf, title } from './kinds.ts';
 import { headOf } from './values.ts';
 
-interface Shown {
+interface ColumnForm {
   readonly columns: readonly ProposedColumn[];
   readonly choices: Choices;
   change(changed: Partial<Choices>): void;
@@ -33,7 +33,7 @@ function targetTitle(kind: RecordKind, target: string): string {
   return [title(linkOf(field)), ...system].join(', ');
 }
 
-export function columnTable(shown: Shown) {
+export function columnTable(shown: ColumnForm) {
   const { columns } = shown;
   const isSeveral = new Set(columns.map(({ kind }) => kind)).size > 1;
   const row = (column: ProposedColumn) => {
@@ -52,7 +52,7 @@ export function columnTable(shown: Shown) {
   </table></div>`;
 }
 
-function targetMenu({ columns, choices: { targets }, change }: Shown, column: ProposedColumn) {
+function targetMenu({ columns, choices: { targets }, change }: ColumnForm, column: ProposedColumn) {
   const { kind, name } = column;
   const current = targets[columnId(column)] ?? '';
   const fields = inOrder(kind.name, Object.keys(kindOf(kind.name).inputs)).filter((field) => field !== 'externalIds');
@@ -99,7 +99,7 @@ const encodings = { '': 'UTF-8', 'windows-1252': 'Windows-1252', 'utf-16le': 'UT
 const dateForms = ['31.12.2026', '31.12.26', '12/31/2026', '12/31/26', '31/12/2026', '31-12-2026'];
 
 /** `decode` reads the files anew, in another encoding. */
-export function settings({ columns, choices, change }: Shown, decode: (encoding: string) => void) {
+export function settings({ columns, choices, change }: ColumnForm, decode: (encoding: string) => void) {
   const { dates = '', decimalComma, encoding = '', timeZone, upsertBy = [] } = choices;
   const menu = (
     name: string,

@@ -1,6 +1,6 @@
 /**
- * Imports files that are dropped: their columns are proposed, and somebody confirms them. The code of `yardgraph import`
- * reads, checks and stores the rows.
+ * Imports dropped files: their columns are proposed, and somebody confirms them. The code of `yardgraph import` reads,
+ * checks and stores the rows.
  */
 import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
@@ -89,7 +89,7 @@ async function readViewer(key: ReturnType<typeof currentKey>) {
 class ImportDialog extends HTMLElement {
   isStoring = false;
   #files: readonly File[] = [];
-  /** Of the rows, unless the name of a file says otherwise. */
+  /** Used unless the name of a file says otherwise. */
   #kind = kindNamed('Asset');
   #isKindChosen = false;
   #columns: readonly ProposedColumn[] = [];

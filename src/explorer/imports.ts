@@ -9,7 +9,7 @@ import { report } from './writes.ts';
 /** The name of the file, without the ID that makes the message unique. */
 const fileOf = ({ message, id }: Data): string => (message ?? id).replace(/^import of | \([\w-]{1,64}\)$/g, '');
 
-async function undo(run: Data, page: Page): Promise<void> {
+async function undoRun(run: Data, page: Page): Promise<void> {
   report(`Undoing ${fileOf(run)}…`);
   const { undoImport } = await import('./import.js');
   report(await undoImport(run).catch(({ message }: Error) => `Not undone: ${message}.`));
@@ -25,7 +25,7 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
     run.user?.name ?? run.user?.id,
     ...[run.created, run.updated, run.deleted].map((count: number) => (count > 0 ? count.toLocaleString() : nothing)),
     `${Number(run.after) + 1}–${run.upTo}`,
-    page.mayWrite() ? button('Undo', () => void undo(run, page), 'bare') : nothing,
+    page.mayWrite() ? button('Undo', () => void undoRun(run, page), 'bare') : nothing,
   ];
   const widths = {
     file: 'name',

@@ -127,7 +127,7 @@ export function describePreview(work: Import, checked: Preview, { say, table }: 
   describeNotes(work, checked, say);
 }
 
-/** Says what is not refused, and yet to be known before the rows are stored. */
+/** Says the warnings of a preview, and the records to create or delete. */
 export function describeNotes(work: Import, { totals, missing, problem }: Preview, say: Output['say']): void {
   sayUnchecked(totals, say);
   sayWarnings(work, say);

@@ -1,4 +1,4 @@
-/** Proposes what the columns of an office's file mean, and how their values are written. Somebody confirms it. */
+/** Proposes the fields of columns, and the form of their values, for the files of offices. Somebody confirms them. */
 import { StartError } from '../errors.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
@@ -58,7 +58,7 @@ export async function propose(
   files: readonly ImportFile[],
   { language, encoding, knownChoices }: ProposeOptions,
 ): Promise<{ readonly columns: readonly ProposedColumn[]; readonly choices: Choices }> {
-  const read = encoding ?? (await detectEncoding(files));
+  const read = encoding ?? (await proposeEncoding(files));
   const columns: ReadColumn[] = [];
   for (const file of files) {
     const tables = new Map<RecordKind, Map<string, string[]>>();
@@ -111,7 +111,7 @@ async function firstRows(file: ImportFile, encoding: string | undefined): Promis
   return rows;
 }
 
-async function detectEncoding(files: readonly ImportFile[]): Promise<string | undefined> {
+async function proposeEncoding(files: readonly ImportFile[]): Promise<string | undefined> {
   const found = new Map<string | undefined, string>();
   for (const file of files) found.set(await encodingOf(file), file.name);
   found.delete(undefined);
@@ -147,7 +147,7 @@ async function encodingOf(file: ImportFile): Promise<string | undefined> {
 
 const plainOptions: ColumnOptions = { map: new Map(), skipsOthers: false, linkBy: new Map() };
 
-/** What a target such as `currentLocation.name` is, in a column of its own. */
+/** The column with a target such as `currentLocation.name` as its name. */
 export const targetColumn = (kind: RecordKind, target: string): Column | undefined =>
   createColumnFinder(kind, plainOptions)(target);
 

@@ -107,7 +107,7 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
     unchecked: { count: 0, first: undefined },
   };
   const { run, save } = pass.storing ?? {};
-  // What a preview has shown is stored, even if somebody renames a label meanwhile.
+  // Rows are stored as the preview has shown them, even if somebody renames a label meanwhile.
   if (run && save && Object.keys(work.labels).length > 0) {
     Object.assign(run.labels, work.labels);
     save();

@@ -64,7 +64,10 @@ export interface ChangeReads {
   horizon(): Promise<number>;
   /** In the order of their numbers. If a change is committed, so are all earlier ones. */
   changes(query: ChangesQuery): Promise<LoggedChange[]>;
-  /** May be empty although `hasMore`, if changes of a kind are far apart. Throws a 400 for a future `after`, a 410 for a deleted one. */
+  /**
+   * May be empty although `hasMore`, if changes of a kind are far apart. Throws a 400 for a future `after`, a 410 for a
+   * deleted one.
+   */
   changePage(query: ChangePageQuery): Promise<ChangePage>;
   /** Latest changes first, back to the horizon. */
   histories(ids: readonly string[], query: HistoryQuery): Promise<LoggedChange[][]>;

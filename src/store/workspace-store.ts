@@ -10,7 +10,7 @@ import { createReadBudget, type ReadLimits, type Turn, type WorkspaceScope } fro
 import type { LinkToRead, RecordPage } from './records/read-records.ts';
 import { createRecordReads, type RecordReads } from './records/read-records.ts';
 import { createTextCache, type DerivedText } from './records/text-cache.ts';
-import { applyWrite, dryRun, toQueuedCreation, type Writer } from './writes/apply-changes.ts';
+import { applyWrite, type ChangeSource, dryRun, toQueuedCreation } from './writes/apply-changes.ts';
 import { type RepeatableRequest, writeWithKey } from './writes/idempotency.ts';
 import type { Change, Creation, Decide } from './writes/tx.ts';
 
@@ -51,7 +51,7 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
 
-export interface StoreUser extends Writer {
+export interface StoreUser extends ChangeSource {
   readonly usage?: Usage;
 }
 

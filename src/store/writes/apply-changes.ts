@@ -22,7 +22,7 @@ import { findStoredResult, type IdempotencyKey, idempotencyRow, storeResult, typ
 import type { QueuedCreation } from './queue.ts';
 import { type Change, type Creation, createTx, type Decide } from './tx.ts';
 
-export interface Writer {
+export interface ChangeSource {
   readonly author: ChangeAuthor;
   /** The ID of the import that writes. */
   readonly importRun?: string | undefined;
@@ -30,7 +30,7 @@ export interface Writer {
 
 export async function applyWrite<T>(
   scope: WorkspaceScope,
-  { author, importRun }: Writer,
+  { author, importRun }: ChangeSource,
   decide: Decide<T>,
   key?: IdempotencyKey,
 ): Promise<WriteResult<T>> {
