@@ -119,7 +119,13 @@ async function readChangePage(scope: WorkspaceScope, { limit, after, ...query }:
   const last = await requireLogged(scope, after);
   if (after > last) throw beyondLast(after, last);
   const upTo = Math.min(last, after + maxScanned);
-  const read = await readChanges(scope, { ...query, after, upTo, limit: limit + (query.kinds ? 2 : 1) });
+  const read = await readChanges(scope, {
+    ...query,
+    after,
+    upTo,
+    limit: limit + (query.kinds ? 2 : 1),
+    first: after + 1,
+  });
   // The first one is missing if it was pruned meanwhile.
   if (upTo > after && read[0]?.number !== after + 1) await requireLogged(scope, after);
   const found = read.filter(({ kind }) => query.kinds?.includes(kind) ?? true);
@@ -138,17 +144,18 @@ const beyondLast = (after: number, last: number) =>
     `the cursor "${after}" is beyond the last change, which is "${last}"; after restoring a backup, consumers must start over`,
   );
 
-/** The first change after `after` may be of any kind. */
+/** `first` is the number of a change that is read whatever its kind. */
 function readChanges(
   scope: WorkspaceScope,
-  { after, upTo, limit, kinds, withBefore }: ChangesQuery,
+  { after, upTo, limit, kinds, withBefore, first }: ChangesQuery & { readonly first?: number },
 ): Promise<LoggedChange[]> {
   const rows = logRows(scope).where('number', '>', requireWhole(after)).orderBy('number').limit(requireWhole(limit));
   if (upTo !== undefined) rows.where('number', '<=', requireWhole(upTo));
   if (kinds) {
     // Postgres expects half of the rows to satisfy `case`. If it expected fewer, it would read and sort all.
-    const isOfKind = kinds.map(() => 'kind = ? or ').join('');
-    rows.whereRaw(`case when ${isOfKind}number = ? then true else false end`, [...kinds, after + 1]);
+    const isRead = [...kinds.map(() => 'kind = ?'), ...(first === undefined ? [] : ['number = ?'])].join(' or ');
+    const values = [...kinds, ...(first === undefined ? [] : [first])];
+    rows.whereRaw(`case when ${isRead || 'false'} then true else false end`, values);
   }
   return fetchChanges(scope, rows, { limit, withBefore });
 }
