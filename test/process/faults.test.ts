@@ -15,7 +15,7 @@ import { createRandom } from '../support/random.ts';
 const processes = useSharedProcesses();
 const seed = Number(process.env.FAULTS_SEED ?? Date.now());
 const random = createRandom(seed);
-const [kills = 0, pauseMs, faultMs] = byEffort({ small: [5, 2_000, 1_200], long: [200, 60_000, 10_000] });
+const [kills = 0, pauseMs, faultMs] = byEffort({ small: [3, 2_000, 1_200], long: [200, 60_000, 10_000] });
 /** Of its own, if tests may mount one: it can be full or read-only. */
 const disk = mkdtempSync(join(tmpdir(), 'yardgraph-faults-'));
 const mount = (options: string) => spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', disk]).status === 0;
