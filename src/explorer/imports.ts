@@ -27,19 +27,20 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
     `${Number(run.after) + 1}–${run.upTo}`,
     page.mayWrite() ? button('Undo', () => void undoRun(run, page), 'bare') : nothing,
   ];
+  // A phone shows the file, the time and the undo.
   const widths = {
     file: 'name',
     time: 'date',
-    user: '',
-    new: 'code',
-    changed: 'code',
-    deleted: 'code',
-    changes: '',
+    user: 'more',
+    new: 'code more',
+    changed: 'code more',
+    deleted: 'code more',
+    changes: 'more',
     undo: 'code',
   };
   const heads = Object.entries(widths).map(([head, width]) => headOf(head, width));
   const next = html`<p><a class="button" href=${addressOf({ view: 'imports', after: pageInfo.endCursor })}>Earlier imports</a></p>`;
-  return html`${tableOf('Imports', heads, nodes.map(row))} ${pageInfo.hasNextPage ? next : nothing}`;
+  return html`${tableOf('Imports', heads, nodes.map(row), Object.values(widths))} ${pageInfo.hasNextPage ? next : nothing}`;
 }
 
 export const imports: Viewer = {

@@ -8,7 +8,7 @@ import type { Data } from './service.ts';
 const nearFormat = { weekday: 'short', day: '2-digit', month: 'short' } as const;
 const farFormat = { day: '2-digit', month: 'short', year: 'numeric' } as const;
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
-const nearMs = 180 * 86_400_000;
+const nearMs = 60 * 86_400_000;
 
 /** Writes a time, or a date, which is stored as midnight in UTC. Near days have a weekday in place of the year. */
 export function timeTexts(value: string) {
@@ -65,9 +65,15 @@ export function cellOf(type: string, value: unknown): unknown {
   return html`<span title=${String(value)}>${typeof value === 'number' ? value.toLocaleString() : value}</span>`;
 }
 
-/** A table of which the first column has the heads of the rows. */
-export function tableOf(label: string, heads: unknown, rows: readonly (readonly unknown[])[]): TemplateResult {
-  const cells = (shown: readonly unknown[]) => shown.map((value) => html`<td>${value}</td>`);
+/** A table of which the first column has the heads of the rows. `classes` are those of its columns. */
+export function tableOf(
+  label: string,
+  heads: unknown,
+  rows: readonly (readonly unknown[])[],
+  [, ...classes]: readonly string[] = [],
+): TemplateResult {
+  const cells = (shown: readonly unknown[]) =>
+    shown.map((value, at) => html`<td class=${classes[at] ?? ''}>${value}</td>`);
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
     <table>
       <thead><tr>${heads}</tr></thead>

@@ -249,6 +249,7 @@ export function createModel(world: World, viewer?: Viewer) {
     kind: constantCase(uncapitalized(kind.name)),
     recordId: record.id,
     record,
+    erased: false,
     at: record.createdAt,
     fields: Object.keys(kind.fields)
       .filter((field) => (record[field] ?? null) !== null)
