@@ -136,7 +136,7 @@ class ImportDialog extends HTMLElement {
     this.#end();
     this.#stop = new AbortController();
     const { signal } = this.#stop;
-    [this.#isBusy, this.#problem, this.#progress] = [true, '', ''];
+    [this.#isBusy, this.#problem, this.#progress, this.#done] = [true, '', '', 0];
     this.#draw();
     try {
       await step(signal);
@@ -221,7 +221,6 @@ class ImportDialog extends HTMLElement {
       save();
       this.#note = { name, text: JSON.stringify(run) };
       remembered.set(run.workspace, this.#columns, this.#choices);
-      this.#done = 0;
       const refused = work.files.map((file) => {
         const texts: string[] = [];
         const name = file.name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&');
