@@ -91,18 +91,18 @@ const separateLengths = 12;
 /** The keys of all texts with the prefix: one range, or one for each length if it ends with a digit. */
 export function keyRanges(prefix: string): TextRange[] {
   const { key, digits } = splitNumber(prefix);
-  if (digits === undefined) return [rangeOf(cut(key))];
-  const { to } = rangeOf(cut(key + lengthMarks.at(-1)));
+  if (digits === undefined) return [prefixRange(cut(key))];
+  const { to } = prefixRange(cut(key + lengthMarks.at(-1)));
   return [
     ...lengthMarks
       .slice(Math.max(0, digits.length - 1), separateLengths)
-      .map((mark) => rangeOf(cut(key + mark + digits))),
+      .map((mark) => prefixRange(cut(key + mark + digits))),
     { from: cut(key + lengthMarks[separateLengths]), to },
   ];
 }
 
 /** All texts with the prefix, by code points. */
-export function rangeOf(prefix: string): TextRange {
+export function prefixRange(prefix: string): TextRange {
   const codePoints = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   while (codePoints.at(-1) === 0x10_ff_ff) codePoints.pop();
   const last = codePoints.pop();

@@ -43,7 +43,7 @@ export interface HistoryQuery {
 }
 
 /** The changes of an import: those of others may be between them. */
-export interface ImportRun extends Omit<ChangeAuthor, 'requestId'>, Readonly<Record<Action, number>> {
+export interface StoredImportRun extends Omit<ChangeAuthor, 'requestId'>, Readonly<Record<Action, number>> {
   readonly id: string;
   readonly startedAt: string;
   readonly updatedAt: string;
@@ -72,7 +72,7 @@ export interface ChangeReads {
   /** Latest changes first, back to the horizon. */
   histories(ids: readonly string[], query: HistoryQuery): Promise<LoggedChange[][]>;
   /** Latest first. `upTo` is where an import may begin at the latest. */
-  importRuns(query: { id?: string; upTo?: number | undefined; limit: number }): Promise<ImportRun[]>;
+  importRuns(query: { id?: string; upTo?: number | undefined; limit: number }): Promise<StoredImportRun[]>;
   /** Null if there was no record, or its values were erased. Throws a 410 for versions before the horizon. */
   versions<K extends RecordKind>(kind: K, keys: readonly VersionKey[]): Promise<(RecordOf<K> | null)[]>;
   versionAt<K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null>;
@@ -230,7 +230,7 @@ async function readImportRuns(scope: WorkspaceScope, query: Parameters<ChangeRea
       after: String(Number(firstChange) - 1),
       upTo: String(lastChange),
     }),
-  ) as readonly object[] as ImportRun[];
+  ) as readonly object[] as StoredImportRun[];
 }
 
 async function readVersions<K extends RecordKind>(

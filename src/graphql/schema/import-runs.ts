@@ -1,12 +1,12 @@
 /** The cursor of an import is that of the change before it: an earlier one has begun at this change or before. */
-import type { ImportRun } from '../../store/log.ts';
+import type { StoredImportRun } from '../../store/log.ts';
 import { oldestFirst } from '../../store/query/record-query.ts';
 import { describePageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
 import { builder, foreignType, type QueryFields } from './builder.ts';
 import { parseChangeCursor } from './changes.ts';
 import { type ConnectionPage, pageInfo } from './records.ts';
 
-const importRun = builder.objectRef<ImportRun>('ImportRun').implement({
+const importRun = builder.objectRef<StoredImportRun>('ImportRun').implement({
   description:
     'The changes of all requests with the same `X-Import-Run` header. If they are fewer than the changes after `after`, up to `upTo`, others have written in between: reverse those with the `message`.',
   fields: (t) => ({
@@ -29,7 +29,7 @@ const importRun = builder.objectRef<ImportRun>('ImportRun').implement({
 });
 
 const importRunPage = builder
-  .objectRef<ConnectionPage & { readonly runs: readonly ImportRun[] }>('ImportRunConnection')
+  .objectRef<ConnectionPage & { readonly runs: readonly StoredImportRun[] }>('ImportRunConnection')
   .implement({
     description: 'A page of imports, the latest first.',
     fields: (t) => ({

@@ -76,7 +76,7 @@ export async function copyTables(
 
 /** Sets parents at the end: foreign keys are checked by statement, and a parent may follow its children. */
 async function copyTable(source: Side, target: Side, table: Table, progress: CopyProgress): Promise<CopiedTable> {
-  const parent = parentField(table);
+  const parent = parentColumn(table);
   const copied = await readAll(source, table, async (page) => {
     const records = parent === undefined ? page : page.map((record) => ({ ...record, [parent]: null }));
     await runAll(target, target.dialect.inserts(table, withComputed(table, records)));
@@ -137,7 +137,7 @@ async function readAll(
   }
 }
 
-const parentField = (table: Table): string | undefined =>
+const parentColumn = (table: Table): string | undefined =>
   Object.entries(table.storedFields).find(
     ([, field]) => field.type === 'reference' && field.mustExist && 'name' in table && field.target === table.name,
   )?.[0];

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { isAscii, isSorted, type StoredField } from '../../model/fields.ts';
 import { earthRadiusKm } from '../../model/places.ts';
 import type { Table } from '../../model/record-kind.ts';
-import { alikePattern, keyRanges, rangeOf, sortKey, type TextRange } from '../../model/sort-key.ts';
+import { alikePattern, keyRanges, prefixRange, sortKey, type TextRange } from '../../model/sort-key.ts';
 import { columnName } from './columns.ts';
 import { keyField } from './computed.ts';
 import type { Dialect, Filters, Pattern } from './dialect.ts';
@@ -287,7 +287,7 @@ function comparisonSql(
   }
   const { text, value } = comparison;
   if (text !== 'startsWith') return filters[text](column, value);
-  return rangeSql(dialect, column, rangeOf(value));
+  return rangeSql(dialect, column, prefixRange(value));
 }
 
 /** An index serves it. */

@@ -40,7 +40,7 @@ export const orderName = ({ links = [], field }: RecordOrder): string =>
 
 const distance = { type: 'number', description: '', min: 0, max: 4 } as const;
 
-/** Of the table or of a linked record. For distances, the square of the chord. */
+/** A field of the table or of a linked record. A distance is the square of the chord. */
 export const orderedField = (table: Table, { links, from, field }: RecordOrder): StoredField | undefined =>
   from ? distance : (links?.at(-1)?.target ?? table).storedFields[field];
 

@@ -3,7 +3,7 @@ import { dateTime, json, required, text } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
 
-const wholeNumber = (description: string) =>
+const integer = (description: string) =>
   ({ type: 'number', description, min: 0, max: Number.MAX_SAFE_INTEGER }) as const;
 
 /** Databases identify a workspace by number, clients by name. */
@@ -17,7 +17,7 @@ export const workspaceNames: Table = {
   label: 'workspace',
   key: ['number'],
   storedFields: {
-    number: required(wholeNumber('number that it keeps for ever')),
+    number: required(integer('number that it keeps for ever')),
     name: text('name that it has now'),
   },
 };
@@ -47,10 +47,10 @@ export const changeNumbers: Table = {
   key: ['workspaceId'],
   storedFields: {
     workspaceId: required(text('workspace')),
-    number: required(wholeNumber('number of its last change')),
-    horizon: required(wholeNumber('number of the last change that was deleted from the log')),
+    number: required(integer('number of its last change')),
+    horizon: required(integer('number of the last change that was deleted from the log')),
     horizonAt: dateTime('latest time of the deleted changes'),
-    erasures: required(wholeNumber('number of erased records')),
+    erasures: required(integer('number of erased records')),
   },
 };
 
@@ -60,7 +60,7 @@ export const changes: Table = {
   key: ['workspaceId', 'number'],
   storedFields: {
     workspaceId: required(text('workspace')),
-    number: required(wholeNumber('number of the change in its workspace')),
+    number: required(integer('number of the change in its workspace')),
     kind: required(text('kind of the record')),
     action: required(text('created, updated or deleted')),
     recordId: required({ type: 'id', description: 'ID of the record' }),
@@ -83,11 +83,11 @@ export const importRuns: Table = {
     updatedAt: required(dateTime('when its last change was made')),
     userId: text('user of its first change'),
     message: text('reason that its first request has given'),
-    firstChange: required(wholeNumber('number of its first change')),
-    lastChange: required(wholeNumber('number of its last change')),
-    created: required(wholeNumber('number of its creations')),
-    updated: required(wholeNumber('number of its updates')),
-    deleted: required(wholeNumber('number of its deletions')),
+    firstChange: required(integer('number of its first change')),
+    lastChange: required(integer('number of its last change')),
+    created: required(integer('number of its creations')),
+    updated: required(integer('number of its updates')),
+    deleted: required(integer('number of its deletions')),
   },
 };
 
