@@ -11,7 +11,8 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 
 /** Tests of what is the same on any database, and tests that use none: they run only once. */
 const onAnyDatabase = [
-  'test/{browser,client,docs,explorer,http,import,model,pages}/**',
+  'test/{browser,client,docs,explorer,http,model,pages}/**',
+  'test/import/!(interrupted|labels|links|office-files).test.ts',
   'test/auth/!(wall).test.ts',
   'test/export/command.test.ts',
   'test/graphql/!(allocations|cached|distances|history|query-model|statements|writes).test.ts',

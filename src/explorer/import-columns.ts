@@ -1,6 +1,6 @@
 /** The columns of files to import: the field of each, and how its values are read. */
 import { html, nothing } from 'lit-html';
-import { columnKey } from '../import/columns.ts';
+import { columnFields, columnKey } from '../import/columns.ts';
 import { type Choices, columnId, type ProposedColumn, targetColumn } from '../import/proposal.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { inOrder, kindOf, linkOf, title } from './kinds.ts';
@@ -21,16 +21,17 @@ export const optionTitles: Readonly<Record<string, string>> = {
   'upsert-by': 'Stored records are found by',
 };
 
-const isSame = (kind: RecordKind, a: string, b: string): boolean => {
-  const [one, other] = [targetColumn(kind, a), targetColumn(kind, b)];
-  return one !== undefined && other !== undefined && columnKey(one) === columnKey(other);
-};
+/** The same for all names of a field: `Status ID` and `statusId`. */
+function keyOf(kind: RecordKind, target: string | null | undefined): string | undefined {
+  const column = target ? targetColumn(kind, target) : undefined;
+  return column && columnKey(column);
+}
 
 function targetTitle(kind: RecordKind, target: string): string {
   const [field = '', ...system] = target.split('.');
   if (field === 'id') return `ID of a stored ${kind.label}`;
-  if (field === 'externalIds') return `ID in another system: ${system.join('.')}`;
-  return [title(linkOf(field)), ...system].join(', ');
+  if (field === 'externalIds' && system.length > 0) return `ID in another system: ${system.join('.')}`;
+  return [title(field), ...system.filter((part) => part !== 'name' && part !== 'externalIds')].join(', ');
 }
 
 export function columnTable(shown: ColumnForm) {
@@ -42,7 +43,7 @@ export function columnTable(shown: ColumnForm) {
       <th scope="row" title=${column.name}>${column.name} ${isSeveral ? html`<small>${column.kind.pluralLabel}</small>` : nothing}</th>
       <td title=${values}>${values}</td>
       <td>${targetMenu(shown, column)}</td>
-      <td class="more">${readAs(shown.choices, column)}</td>
+      <td class="more">${readAs(shown, column)}</td>
     </tr>`;
   };
   const heads = ['In the file', 'First values', 'Becomes'].map((head) => headOf(head));
@@ -54,35 +55,38 @@ export function columnTable(shown: ColumnForm) {
 
 function targetMenu({ columns, choices: { targets }, change }: ColumnForm, column: ProposedColumn) {
   const { kind, name } = column;
-  const current = targets[columnId(column)] ?? '';
+  const current = keyOf(kind, targets[columnId(column)]);
   const fields = inOrder(kind.name, Object.keys(kindOf(kind.name).inputs)).filter((field) => field !== 'externalIds');
   const others = [...(kind.name === 'Label' ? ['type'] : []), 'id', kind.fields.externalIds && `externalIds.${name}`];
   const known = [...fields.map(linkOf), ...others].filter((target) => target !== undefined);
-  const isListed = known.some((target) => isSame(kind, target, current));
+  const isListed = known.some((target) => keyOf(kind, target) === current);
   const choose = ({ target: { value } }: Event & { readonly target: HTMLSelectElement }) => {
     // A field has one column.
-    const freed = columns.filter((other) => other.kind === kind && isSame(kind, targets[columnId(other)] ?? '', value));
+    const isFreed = (other: ProposedColumn) => keyOf(kind, targets[columnId(other)]) === keyOf(kind, value);
+    const freed = value ? columns.filter((other) => other.kind === kind && isFreed(other)) : [];
     const cleared = Object.fromEntries(freed.map((other) => [columnId(other), null]));
     change({ targets: { ...targets, ...cleared, [columnId(column)]: value || null } });
   };
   const option = (target: string) =>
-    html`<option value=${target} ?selected=${isSame(kind, target, current)}>${targetTitle(kind, target)}</option>`;
+    html`<option value=${target} ?selected=${keyOf(kind, target) === current}>${targetTitle(kind, target)}</option>`;
   return html`<select aria-label=${`Field for ${name}`} @change=${choose}>
-    ${[...known, ...(isListed || current === '' ? [] : [current])].map(option)}
-    <option value="" ?selected=${current === ''}>Leave out</option>
+    ${[...known, ...(isListed || !current ? [] : [current])].map(option)}
+    <option value="" ?selected=${!current}>Leave out</option>
   </select>`;
 }
 
-function readAs(
-  { targets, upsertBy = [], years, dates = '2026-12-31', decimalComma }: Choices,
-  column: ProposedColumn,
-) {
+function readAs({ columns, choices }: ColumnForm, column: ProposedColumn) {
+  const { targets, upsertBy = [], years, dates = '2026-12-31', decimalComma } = choices;
   const { kind, samples } = column;
   const target = targets[columnId(column)];
   const found = target ? targetColumn(kind, target) : undefined;
   if (!found || found.is === 'skipped' || found.is === 'unnamed') return '–';
   if (upsertBy.includes(`${kind.plural}=${columnKey(found)}`)) return `Finds stored ${kind.pluralLabel}`;
-  if (found.is === 'link') return `Names or IDs of ${found.target.pluralLabel}`;
+  const [field] = columnFields(found);
+  const isBeside =
+    field !== columnKey(found) && columns.some((other) => keyOf(kind, targets[columnId(other)]) === field);
+  if (isBeside && !field?.startsWith('externalIds')) return 'Names, if they differ from IDs';
+  if (found.is === 'link') return `${found.by === 'id' ? '' : 'Names or '}IDs of ${found.target.pluralLabel}`;
   if (found.is === 'id') return 'ID of the row, for links to it: it is not stored';
   if (found.is !== 'field') return 'Text';
   const isYears = years && samples.every((text) => /^\d{4}$/.test(text));
@@ -90,7 +94,7 @@ function readAs(
     dateTime: isYears ? 'The first day of the year' : `Dates such as ${dates}`,
     number: `Numbers such as ${decimalComma ? '53,08' : '53.08'}`,
     boolean: 'Yes or no',
-    foreignReference: 'Names of labels, or IDs',
+    foreignReference: found.isNamed ? 'Names of labels, or IDs' : 'IDs',
   };
   return forms[found.field.type] ?? 'Text';
 }
@@ -131,7 +135,7 @@ export function settings({ columns, choices, change }: ColumnForm, decode: (enco
 function keysOf(columns: readonly ProposedColumn[], { targets }: Choices): Readonly<Record<string, string>> {
   const found = columns.flatMap((column) => {
     const { kind } = column;
-    const target = targets[columnId(column)];
+    const target = keyOf(kind, targets[columnId(column)]);
     const key = target ? targetColumn(kind, target) : undefined;
     const isMatchable = key?.is === 'field' && key.field.type === 'text' && key.field.matchable;
     const isKey = key?.is === 'id' || key?.is === 'externalId' || isMatchable;

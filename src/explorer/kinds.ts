@@ -1,4 +1,7 @@
 /** The record kinds of the schema, their columns, and the names of records. */
+import { capitalized, words } from '../model/labels.ts';
+
+export { words };
 
 /** A record kind, or a type of entities in other systems, such as `Status`: the service stores only their IDs. */
 interface Kind {
@@ -121,14 +124,7 @@ function datesOf({ startDate, endDate }: Target): string[] {
   return [end < start ? dates.format(start) : dates.formatRange(start, end)];
 }
 
-/** `currentLocation` and `WorkOrder` as people write them: `current location`, `work order`. */
-export const words = (name: string): string =>
-  name
-    .replace(/(?<=.)(?:[A-Z]|\d)/g, ' $&')
-    .toLowerCase()
-    .replace(/\b(id|uid)(s?)\b/, (_, word: string, end: string) => word.toUpperCase() + end);
-
-export const title = (name: string): string => words(name).replace(/^./, (letter) => letter.toUpperCase());
+export const title = (name: string): string => capitalized(words(name));
 
 const isField = (name: string): boolean =>
   kindNames.some((kind) => [kindOf(kind).fields, kindOf(kind).filters].some((fields) => name in fields));

@@ -5,7 +5,7 @@ import { csvCell, withApostrophe } from '../model/csv.ts';
 import { hasSupportedYear } from '../model/date-time.ts';
 import type { Field } from '../model/fields.ts';
 import { expected } from '../model/issues.ts';
-import { constantCase, uncapitalized } from '../model/labels.ts';
+import { capitalized, constantCase, linkField, uncapitalized, words } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 
 /** Linked records by ID, and labels by key. */
@@ -66,10 +66,20 @@ export function csvFormat(sent: Partial<Record<string, string>>): Format {
     type: 'text/csv; charset=utf-8',
     isForPeople: language !== undefined,
     // Spreadsheet programs recognize UTF-8 by the byte order mark.
-    header: (columns) => `${isExcel ? '\uFEFF' : ''}${columns.map(({ name }) => cell(name)).join(delimiter)}\n`,
+    header: (columns) => {
+      const heads = columns.map((column) => cell(language ? heading(column) : column.name));
+      return `${isExcel ? '\uFEFF' : ''}${heads.join(delimiter)}\n`;
+    },
     row: (_kind, columns, record, targets) =>
       `${columns.map(({ type, read }) => cellText(type, read(record, targets))).join(delimiter)}\n`,
   };
+}
+
+/** `Status` and `Status ID`, as an import reads them. */
+function heading({ name, type }: ExportColumn): string {
+  if (name.includes('externalIds.')) return name;
+  const isId = type === 'reference' || type === 'foreignReference';
+  return capitalized(words(isId ? `${linkField(name)}Id` : name.replace(/\.name$/, '')));
 }
 
 function isKnownLanguage(tag: string): boolean {

@@ -54,14 +54,17 @@ export const parseKindName = (name: string): RecordKind | undefined =>
 const columnsByKind = new Map(recordKinds.map((kind) => [kind, new Map(listColumns(kind))]));
 
 function* listColumns(kind: RecordKind): Generator<readonly [string, Column]> {
-  for (const name of [...Object.keys(kind.storedFields), 'kind', reasonColumn])
+  const labelled = labelledFields(kind);
+  const names = labelled.flatMap(({ field, nameColumn }) => [`${linkField(field)}Id`, nameColumn]);
+  for (const name of [...Object.keys(kind.storedFields), ...names, 'kind', reasonColumn])
     yield [normalizeName(name), { is: 'skipped' }];
   yield ['id', { is: 'id' }];
   if (kind === label) yield ['type', { is: 'labelledType' }];
   for (const [name, field] of Object.entries(kind.fields)) {
-    const isNamed = labelledFields(kind).some((labelled) => labelled.field === name);
-    yield [normalizeName(linkField(name)), { is: 'field', name, field, isNamed }];
-    if (linkField(name) !== name) yield [normalizeName(name), { is: 'field', name, field }];
+    const { nameColumn } = labelled.find((labelledField) => labelledField.field === name) ?? {};
+    for (const called of nameColumn ? [linkField(name), nameColumn] : [])
+      yield [normalizeName(called), { is: 'field', name, field, isNamed: true }];
+    yield [normalizeName(name), { is: 'field', name, field }];
   }
   const links = linkFields(kind);
   for (const [name, field, { target: targetName }] of links) {
@@ -106,7 +109,7 @@ export function createColumnFinder(kind: RecordKind, options: ColumnOptions): (n
   const namesByLink = new Map<string, string>();
   for (const [link, by] of options.linkBy) {
     const column = findColumn(kind, link);
-    if (column) namesByLink.set(columnKey(column), `${link}.${by}`);
+    if (column?.is === 'link') namesByLink.set(column.field, `${link}.${by}`);
   }
   return (name) => {
     const to = mappedName(name, options);
@@ -122,8 +125,10 @@ export function createColumnFinder(kind: RecordKind, options: ColumnOptions): (n
 /** The same for two columns of one value: `name`, `externalIds.erp`, `location.name`. */
 export function columnKey(column: Column): string {
   if (column.is === 'externalId') return `externalIds.${column.key}`;
-  if (column.is === 'link') return ['id', 'any'].includes(column.by) ? column.field : `${column.name}.${column.by}`;
+  if (column.is === 'link' && column.by === 'id') return column.field;
+  if (column.is === 'link') return column.by === 'any' ? column.name : `${column.name}.${column.by}`;
   if (column.is === 'labelledType') return 'key';
+  if (column.is === 'field' && column.isNamed) return linkField(column.name);
   return column.is === 'field' ? column.name : column.is;
 }
 
@@ -137,6 +142,14 @@ export function columnFields(column: Column): string[] {
 export const keepsWhiteSpace = (column: Column): boolean =>
   column.is === 'field' ? ['text', 'foreignReference'].includes(column.field.type) : column.is !== 'unnamed';
 
+/** Named after a link, a column takes names, and IDs unless another column has them. */
+function besideIds(column: Column, others: readonly (Column | undefined)[]): Column {
+  const isNamed = column.is === 'field' ? column.isNamed : column.is === 'link' && column.by === 'any';
+  const [field] = columnFields(column);
+  if (!isNamed || !others.some((other) => other && columnKey(other) === field) || field === undefined) return column;
+  return { target: label, ...column, is: 'link', name: linkField(field), field, by: 'name' };
+}
+
 /** Problems are repeated columns, and unknown ones that may not be left out. */
 export function matchColumns(
   kind: RecordKind,
@@ -144,7 +157,7 @@ export function matchColumns(
   options: ColumnOptions,
 ): { readonly columns: readonly Column[]; readonly leftOut: readonly string[]; readonly problem: string } {
   const found = names.map(createColumnFinder(kind, options));
-  const columns = found.map((column): Column => column ?? { is: 'skipped' });
+  const columns = found.map((column): Column => (column ? besideIds(column, found) : { is: 'skipped' }));
   const problems: string[] = [];
   const seen = new Map<string, string>();
   const oneExternalId = names.find((_, index) => columns[index]?.is === 'externalId');
@@ -161,14 +174,8 @@ export function matchColumns(
     seen.set(meaning, name);
   }
   const leftOut = names.filter((_, index) => !found[index]);
-  // An export has the names of labels beside their IDs, which are imported. A column of names alone would be lost
-  // silently.
-  const given = new Set(names.map(normalizeName));
-  const besideIds = labelledFields(kind).filter(({ field }) => given.has(normalizeName(field)));
-  const mayBeLeftOut = (name: string) =>
-    options.skipsOthers || besideIds.some(({ nameColumn }) => normalizeName(nameColumn) === normalizeName(name));
   // A mapped column is wanted.
-  const refused = leftOut.filter((name) => mappedName(name, options) !== undefined || !mayBeLeftOut(name));
+  const refused = leftOut.filter((name) => mappedName(name, options) !== undefined || !options.skipsOthers);
   if (refused.length > 0) problems.push(unknownColumns(kind, refused, options));
   return { columns, leftOut, problem: problems.join('; ') };
 }

@@ -256,14 +256,14 @@ function buildRecord({ kind, id, fields, externalIds }: FileRow, index: RowIndex
   };
 }
 
-type LinkCells = readonly [LinkCell, ...LinkCell[]];
+export type LinkCells = readonly [LinkCell, ...LinkCell[]];
 
 /**
  * A row with the ID of a stored record comes from an export, which writes a link in several columns: an empty cell
  * means that the target has no such text. Elsewhere, an empty cell beside a filled one means nothing.
  */
-function groupLinkCells({ kind, links }: FileRow, index: RowIndex): LinkCells[] {
-  const isExported = index.upsertKey(kind) === 'id';
+function groupLinkCells({ kind, id, links }: FileRow, index: RowIndex): LinkCells[] {
+  const isExported = id !== undefined && index.upsertKey(kind) === 'id';
   return linkFields(kind).flatMap(([, field]) => {
     const all = links.filter((link) => link.field === field);
     const given = all.filter(({ value }) => value !== null);
@@ -358,16 +358,16 @@ export const refusedTarget = (field: string, id: string): { readonly issue: RowI
 
 export const alikeHelp = 'make them agree, or leave a column out with --skip';
 
-function contradiction([first, ...others]: LinkCells): ItemLink {
+export function contradiction([first, ...others]: LinkCells): { readonly issue: RowIssue } {
   const texts = [first, ...others].map(({ by, value }) => `${by} ${value === null ? 'nothing' : quote(value)}`);
-  const message = `expected one ${first.target.label}, received ${texts.join(' and ')}: ${alikeHelp}`;
-  return { issue: { path: [first.name], message } };
+  const message = `expected one ${first.target.label}, received ${texts.join(' and ')}`;
+  return { issue: { path: [first.name], message, help: alikeHelp } };
 }
 
 function ambiguousCell({ name, target, value }: LinkCell): ItemLink {
   const both = `a row has ${quote(value ?? '')} as its ID, and another ${target.label} as its name`;
-  const message = `${both}: say which by --link-by ${name}=id or --link-by ${name}=name`;
-  return { issue: { path: [name], message } };
+  const help = `say which by --link-by ${name}=id or --link-by ${name}=name`;
+  return { issue: { path: [name], message: both, help } };
 }
 
 /** By index of the cell, the stored records that a row links to by the ID of another row. */

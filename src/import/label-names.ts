@@ -23,7 +23,7 @@ const keyStart = (type: string): string => labelKey(type, '');
 
 export class LabelNames {
   readonly #yardgraph: Yardgraph;
-  /** By key, the texts looked up so far. */
+  /** By `meaningKey`, the texts looked up so far. */
   readonly #meanings = new Map<string, Meaning>();
   readonly #hasLabels = new Map<string, boolean>();
   /** By key, IDs that a stopped import has stored: labels may have other names now. */
@@ -39,20 +39,24 @@ export class LabelNames {
 
   /** Returns the rows with IDs, or with issues. A text that is neither stays: an ID of another system. */
   async resolve(rows: readonly FileRow[], warnOf: WarnOf): Promise<readonly FileRow[]> {
-    const textsByType = new Map<string, Set<string>>();
-    for (const { type, text } of rows.flatMap(labelTexts)) {
-      if (this.#meanings.has(labelKey(type, text))) continue;
-      textsByType.set(type, (textsByType.get(type) ?? new Set()).add(text));
-    }
-    for (const [type, texts] of textsByType) if (await this.#isLabelled(type)) await this.#find(type, [...texts]);
+    const open = new Map<string, LabelText>();
+    for (const text of rows.flatMap(labelTexts))
+      if (!this.#meanings.has(meaningKey(text))) open.set(meaningKey(text), text);
+    for (const type of new Set([...open.values()].map((text) => text.type)))
+      if (await this.#isLabelled(type))
+        await this.#find(
+          type,
+          [...open.values()].filter((text) => text.type === type),
+        );
     return rows.map((row) => this.#resolveRow(row, warnOf(row.file)));
   }
 
   #resolveRow(row: FileRow, warn: Warn | undefined): FileRow {
     const fields: Record<string, unknown> = {};
     const issues: RowIssue[] = [];
-    for (const { field, type, text } of labelTexts(row)) {
-      const meaning = this.#meanings.get(labelKey(type, text));
+    for (const labelText of labelTexts(row)) {
+      const { field, text } = labelText;
+      const meaning = this.#meanings.get(meaningKey(labelText));
       if (meaning && 'id' in meaning) fields[field] = meaning.id;
       else if (meaning) issues.push({ path: [field], ...meaning });
       if (meaning && 'isUnknown' in meaning)
@@ -71,13 +75,13 @@ export class LabelNames {
     return labels.nodes.length > 0;
   }
 
-  async #find(type: string, texts: readonly string[]): Promise<void> {
+  async #find(type: string, texts: readonly LabelText[]): Promise<void> {
     const ids = new Set<string>();
-    for (const some of slices(texts)) {
-      const keys = some.map((text) => labelKey(type, text));
+    for (const keys of slices(texts.flatMap(({ by, text }) => (by === 'any' ? labelKey(type, text) : [])))) {
       for await (const { key = '' } of readNodes(this.#yardgraph, label, 'key', { key: { in: keys } })) ids.add(key);
     }
-    const names = texts.filter((text) => !ids.has(labelKey(type, text)) && !this.#stored[labelKey(type, text)]);
+    const isId = ({ by, text }: LabelText) => by === 'any' && ids.has(labelKey(type, text));
+    const names = texts.flatMap((named) => (isId(named) || this.#stored[meaningKey(named)] ? [] : named.text));
     const found: NamedLabel[] = [];
     for (const some of slices(names)) {
       const where = { key: { startsWith: keyStart(type) }, or: some.map((name) => ({ name: { alike: name } })) };
@@ -87,11 +91,12 @@ export class LabelNames {
     const byName = new Map<string, NamedLabel[]>();
     for (const named of found) byName.set(sortKey(named.name), [...(byName.get(sortKey(named.name)) ?? []), named]);
     const { length } = Object.keys(this.#stored);
-    for (const text of texts) {
-      const key = labelKey(type, text);
-      const id = this.#stored[key] ?? (ids.has(key) ? text : undefined);
+    for (const labelText of texts) {
+      const { text } = labelText;
+      const key = meaningKey(labelText);
+      const id = this.#stored[key] ?? (isId(labelText) ? text : undefined);
       const alike = byName.get(sortKey(text)) ?? [];
-      const meaning = id === undefined ? meaningOf(text, alike, keyStart(type).length) : { id };
+      const meaning = id === undefined ? meaningOf(labelText, alike, keyStart(type).length) : { id };
       this.#meanings.set(detached(key), meaning);
       if ('id' in meaning && meaning.id !== text) this.#stored[detached(key)] = meaning.id;
     }
@@ -99,10 +104,11 @@ export class LabelNames {
   }
 }
 
-function meaningOf(text: string, alike: readonly NamedLabel[], start: number): Meaning {
+function meaningOf({ text, by }: LabelText, alike: readonly NamedLabel[], start: number): Meaning {
   const [first, ...others] = alike.some(({ name }) => name === text)
     ? alike.filter(({ name }) => name === text)
     : alike;
+  if (!first && by === 'name') return { message: `no label has the name ${quote(text)}` };
   if (!first) return { id: text, isUnknown: true };
   if (others.length > 0) {
     const ids = [first, ...others].slice(0, 3).map(({ key }) => quote(key.slice(start)));
@@ -115,7 +121,18 @@ function meaningOf(text: string, alike: readonly NamedLabel[], start: number): M
   return { message: `there is the label ${quote(first.name)}, did you mean it? ${difference}`, alike: first.name };
 }
 
-const labelTexts = ({ kind, fields, named = [] }: FileRow) =>
-  labelledFields(kind).flatMap(({ field, type }) =>
-    named.includes(field) ? [{ field, type, text: String(fields[field]) }] : [],
-  );
+interface LabelText {
+  readonly field: string;
+  readonly type: string;
+  readonly text: string;
+  readonly by: 'any' | 'name';
+}
+
+const labelTexts = ({ kind, fields, named = {} }: FileRow): LabelText[] =>
+  labelledFields(kind).flatMap(({ field, type }) => {
+    const by = named[field];
+    return by === undefined ? [] : [{ field, type, text: String(fields[field]), by }];
+  });
+
+/** No key of a label has a space before its colon. */
+const meaningKey = ({ type, text, by }: LabelText): string => (by === 'name' ? 'name ' : '') + labelKey(type, text);

@@ -64,7 +64,8 @@ function forEachCell({ fields, externalIds, links }: RecordRow, visit: (column: 
   for (const [index, { field }] of links.entries()) {
     // A link may have several cells, some of them empty.
     const cells = links.filter((link) => link.field === field);
-    if (cells[0] === links[index]) visit(field, cells.find(({ value }) => value !== null) ?? null);
+    if (cells[0] === links[index] && !(field in fields))
+      visit(field, cells.find(({ value }) => value !== null) ?? null);
   }
 }
 

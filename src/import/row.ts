@@ -47,8 +47,8 @@ export interface RecordRow {
   readonly id?: string | undefined;
   /** All fields but references, and external IDs that have their own columns. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** The fields whose texts may be names of labels. */
-  readonly named?: readonly string[];
+  /** The fields whose texts are names of labels, or `any`: names or IDs. */
+  readonly named?: Readonly<Record<string, 'any' | 'name'>> | undefined;
   /** Those in their own columns: a text sets one, null clears it, others stay. */
   readonly externalIds: Readonly<Record<string, string | null>>;
   readonly links: readonly LinkCell[];

@@ -10,6 +10,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, linkOrder } from '../records/index.ts';
 import { describeDifference } from './alike.ts';
 import { columnFields } from './columns.ts';
+import { applyEdits, type Edit, findEdits } from './edits.ts';
 import type { ImportFile } from './file.ts';
 import { alikeHelp, alikeKey, buildItems, describeLine, type RowIndex, type RowItem, refusedTarget } from './items.ts';
 import { LabelNames } from './label-names.ts';
@@ -69,6 +70,8 @@ export interface ImportRun {
   readonly missing: Record<string, readonly (readonly [kind: string, name: string])[]>;
   /** By the key that a name would have as an ID, the ID of the label with this name. */
   readonly labels: Record<string, string>;
+  /** By idempotency key, what was edited in the rows of a part. */
+  readonly edits: Record<string, readonly Edit[]>;
 }
 
 export interface Storing {
@@ -116,10 +119,8 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
   const warnOf = (file: ImportFile) => (pass.warns ? work.warnings.get(file)?.warn : undefined);
   for await (const part of readParts(work, warnOf)) {
     work.signal.throwIfAborted();
-    const rows = await labels.resolve(
-      part.map((row) => pass.index.add(row)),
-      warnOf,
-    );
+    const added = part.map((row) => pass.index.add(row));
+    const rows = await labels.resolve(applyEdits(added, await editsOf(work, pass, added)), warnOf);
     pass.index.paths = await findPathTargets(work, pass, rows);
     const outcomes = await sendInHalves(
       rows,
@@ -134,6 +135,19 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
     work.onProgress(part.length);
   }
   return totals;
+}
+
+/** A resumed import would find what it has stored. */
+async function editsOf(work: Import, { index, storing }: Pass, rows: readonly FileRow[]): Promise<readonly Edit[]> {
+  const key = storing && partKey(work, storing, rows);
+  const noted = key === undefined ? undefined : storing?.run.edits[key];
+  if (noted) return noted;
+  const edits = await findEdits(work.yardgraph, index, rows);
+  if (storing && key !== undefined && edits.length > 0) {
+    storing.run.edits[key] = edits;
+    storing.save();
+  }
+  return edits;
 }
 
 /** A resumed import might find other targets, and the service would not know its rows again. */
@@ -321,7 +335,7 @@ function explainIssue(
   if (code === 'several' && link && line)
     return explained(`several ${link.target.pluralLabel} have it, one of them in ${line}`);
   if (line) return explained(`${message} (${line})`);
-  if (code === 'no-match') return explained(`${message}: ${alikeHelp}`);
+  if (code === 'no-match') return { ...issue, help: alikeHelp };
   const cell = unknownNameCell(issue, row);
   if (!cell) return issue;
   const name = alike.get(cell);

@@ -67,7 +67,7 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
   const fields = new Map<string, unknown>();
   const externalIds = new Map<string, string | null>();
   const links: LinkCell[] = [];
-  const named: string[] = [];
+  const named = new Map<string, 'any' | 'name'>();
   const issues: RowIssue[] = [];
   let id: string | undefined;
   let labelledType: string | undefined;
@@ -84,7 +84,7 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
       const message = "a column without a name has a value: name it, or leave it out with --skip ''";
       issues.push({ path: [], message });
     } else if (column.is === 'field') {
-      if (column.isNamed && text) named.push(column.name);
+      if (column.isNamed && text) named.set(column.name, cell === written ? 'any' : 'name');
       const read = isEmpty ? { value: null } : parseCell(column.field.type, cell, form);
       if (isEmpty && column.field.required) refuse(requiredMessage(column.field));
       else if ('value' in read) fields.set(column.name, read.value);
@@ -107,7 +107,10 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
     id = undefined;
   }
   // Unlike an assignment, `fromEntries` sets `__proto__` as a key.
-  return { id, fields: Object.fromEntries(fields), externalIds: Object.fromEntries(externalIds), links, named, issues };
+  return {
+    ...{ id, fields: Object.fromEntries(fields), externalIds: Object.fromEntries(externalIds) },
+    ...{ links, named: Object.fromEntries(named), issues },
+  };
 }
 
 /** The name that somebody has chosen for the text of a link. */

@@ -17,6 +17,13 @@ export const uncapitalized = (text: string): string => text.charAt(0).toLowerCas
 /** `project` for `projectId`, and `createdBy` itself */
 export const linkField = (field: string): string => field.replace(/Id$/, '');
 
+/** `currentLocationId` and `WorkOrder` as people write them: `current location ID`, `work order`. */
+export const words = (name: string): string =>
+  name
+    .replace(/(?<=.)(?:[A-Z]|\d)/g, ' $&')
+    .toLowerCase()
+    .replace(/\b(id|uid)(s?)\b/, (_, word: string, end: string) => word.toUpperCase() + end);
+
 export const listField = ({ plural }: RecordKind): string => uncapitalized(plural);
 
 export const pathName = (kind: RecordKind): string => listField(kind).replace(/[A-Z]/g, '-$&').toLowerCase();

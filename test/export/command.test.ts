@@ -20,7 +20,7 @@ test('writes what a spreadsheet of another country opens, with the names of what
   expect(out[1]).toContain(`;Wall;;01.03.2026 08:30;;;;;;;${id};North;`);
   expect((await imports.command('export', 'locations', ...form)).out[1]).toContain(';North;53,08;');
   const { out: german } = await imports.command('export', 'locations', '--language', 'de-DE');
-  expect(german[0]).toMatch(/^\uFEFFname;latitude;.*;id;parentId$/);
+  expect(german[0]).toMatch(/^\uFEFFName;Latitude;.*;ID;Parent ID$/);
 });
 
 test('writes to what a link leads to, and to a pipe, and replaces neither by a file', async () => {

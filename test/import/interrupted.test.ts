@@ -31,7 +31,7 @@ describe('an import', () => {
 
   /** Begins to import in batches of one row, and stops as by Ctrl-C while the first is stored. Returns the options. */
   const stopped = async (files: Readonly<Record<string, string>>, ...more: readonly string[]) => {
-    once(/insert into (new_)?(assets|locations)/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
+    once(/(insert into|update) "?(new_)?(assets|locations)/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
     const options = ['--batch', '1', '--no-preview', ...more];
     expect((await imports.import(files, ...options)).code).toBe(3);
     return options;
@@ -49,6 +49,19 @@ describe('an import', () => {
     ]);
     expect(code).not.toBe(0);
     expect(await imports.records('assets', 'name')).toEqual([{ name: 'A' }]);
+  });
+
+  test('goes on with names that were edited beside IDs, which it has stored', async () => {
+    await imports.import({ 'labels.csv': 'type,id,name\nSTATUS,7,In use\nSTATUS,8,Idle\n' });
+    await imports.import({ 'assets.csv': 'name,status\nA,In use\nB,In use\n' });
+    const rows = (await imports.records('assets', 'id name')).map(
+      ({ id, name }: { id: string; name: string }) => `${id},${name},7,Idle\n`,
+    );
+    const files = { 'assets.csv': `id,name,statusId,status.name\n${rows.join('')}` };
+    const options = await stopped(files, '--upsert-by', 'id');
+
+    expect((await imports.import(files, ...options)).out).toContain('0 created, 2 updated, 0 unchanged, 0 refused');
+    expect(await imports.records('assets', 'statusId')).toEqual([{ statusId: '8' }, { statusId: '8' }]);
   });
 
   test('because a file was changed, or by Ctrl-C, goes on when the files are as they were, whatever path leads to them', async () => {

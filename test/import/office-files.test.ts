@@ -279,11 +279,20 @@ test('rows that cannot be read say why, and what helps: a name that is meant, or
   ]);
 });
 
-test('an export changes nothing, and its IDs find the records; a UID finds the asset that has it', async () => {
-  await imports.import({ 'assets.csv': 'name,uid\nKran,GE-1\nBagger,\n' });
-  const exported = await imports.command('export', 'assets', '--names');
+test('an export changes nothing but for the names that are edited in it; a UID finds the asset that has it', async () => {
+  await imports.import({ 'labels.csv': 'type,id,name\nSTATUS,7,In use\nSTATUS,8,Idle\n' });
+  await imports.import({ 'assets.csv': 'name,uid,status\nKran,GE-1,In use\nBagger,,\n' });
+  const forms = [
+    ['--names', 'In use', 'Idle'],
+    ['--language=de-DE', 'Idle', 'In use'],
+  ] as const;
+  for (const [form, before, after] of forms) {
+    const exported = (await imports.command('export', 'assets', form)).out.join('\n');
+    expect((await drop('Asset', 'assets.csv', exported)).counts).toEqual([0, 0, 2, 0]);
+    expect((await drop('Asset', 'assets.csv', exported.replace(before, after))).counts).toEqual([0, 1, 1, 0]);
+  }
+  expect(await imports.records('assets', 'statusId')).toEqual([{ statusId: '7' }, { statusId: null }]);
 
-  expect((await drop('Asset', 'assets.csv', exported.out.join('\n'))).counts).toEqual([0, 0, 2, 0]);
   expect((await drop('Asset', 'Liste.csv', 'Bezeichnung;Inventarnummer\nKran 2;GE-1\nLader;GE-2\n')).counts).toEqual([
     1, 1, 0, 0,
   ]);

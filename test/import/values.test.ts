@@ -283,7 +283,7 @@ describe('the columns of a file', () => {
     ['assets', ' ', 'unnamed'],
     ['assets', 'externalIds.', undefined],
     ['assets', 'location.city', undefined],
-    ['assets', 'status.name', undefined],
+    ['assets', 'status.name', 'field statusId'],
     ['assets', 'constructor', undefined],
     ['workOrders', 'project.reference', 'link project reference'],
     ['assetCategories', 'assetCategory', undefined],
@@ -370,7 +370,7 @@ describe('the columns of a file', () => {
     [['name', 'name'], 'the columns "name" and "name" mean the same: rename one in the first line'],
     [['externalIds', 'external ids.erp'], 'the columns "external ids.erp" and "externalIds" mean the same'],
     [['externalIds.a', 'externalIds.b', 'externalIds'], 'the columns "externalIds.a" and "externalIds" mean the same'],
-    [['location', 'Current location ID'], 'the columns "location" and "Current location ID" mean the same'],
+    [['location', 'currentLocationId', 'location.name'], 'the columns "location" and "location.name" mean the same'],
     [['type', 'id', 'key'], 'the columns "type" and "key" mean the same', label],
   ])('%j are refused', (names, message, kind: RecordKind = asset) => {
     const readOne = createRowReader(kind, rowOptions({}, kind));

@@ -1,0 +1,100 @@
+/**
+ * An export writes names beside IDs, and people edit the names. The texts beside an ID decide where they are not those
+ * of its record, if the stored row still links to this record. If the ID was edited, too, the row is refused.
+ */
+import type { Yardgraph } from '../../client/index.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
+import { isBlank } from '../model/schemas.ts';
+import { kindOfId, label, labelKey, labelledFields } from '../records/index.ts';
+import { contradiction, type RowIndex } from './items.ts';
+import { readNodes, slices } from './requests.ts';
+import { columnPath, type FileRow, keyValue, type LinkCell } from './row.ts';
+
+/** By what the cells that decide find records; nothing if the row is refused. */
+export type Edit = readonly [row: number, field: string, by: readonly string[]];
+
+export async function findEdits(yardgraph: Yardgraph, index: RowIndex, rows: readonly FileRow[]): Promise<Edit[]> {
+  const isExported = ({ kind, id = '' }: FileRow) => index.upsertKey(kind) === 'id' && kindOfId(id) === kind;
+  const all = rows.flatMap((row, at) => textsBesideIds(row).map((beside) => ({ ...beside, at, row })));
+  const relevant = all.filter(({ row, id }) => id.target === label || isExported(row));
+  const wanted = relevant.map(({ id: { target: kind }, key, texts }) => ({
+    kind,
+    key,
+    fields: texts.map(({ by }) => by),
+  }));
+  const targets = await readRecords(yardgraph, wanted);
+  const differing = relevant.flatMap((beside) => {
+    const target = targets.get(beside.key ?? '');
+    const edited = beside.texts.filter(({ by, value }) => textOf(target, by) !== value);
+    return edited.length > 0 ? [{ ...beside, target, edited }] : [];
+  });
+  const exported = differing.filter(({ row }) => isExported(row));
+  const ofRows = exported.map(({ row: { kind, id: key }, id: { field } }) => ({ kind, key, fields: [field] }));
+  const stored = await readRecords(yardgraph, ofRows);
+  return differing.flatMap(({ at, row, id: { field, target: kind, value }, texts, target, edited }): Edit[] => {
+    const before = isExported(row) ? stored.get(row.id ?? '') : undefined;
+    const isEmpty = texts.every((text) => text.value === null);
+    const isSame = before ? (before[field] ?? null) === value : value === null;
+    if (isSame && (isEmpty || edited.some((text) => text.value !== null)))
+      return [[at, field, edited.map(({ by }) => by)]];
+    return kind === label && (before || (target && !isEmpty)) ? [[at, field, []]] : [];
+  });
+}
+
+/** A cell of white space is empty. */
+function textOf(target: Values | undefined, by: string): string | null {
+  const text = keyValue(target, by);
+  return typeof text === 'string' && !isBlank(text) ? text : null;
+}
+
+/** The cells of links that have an ID and texts. The IDs of labels are fields. */
+function textsBesideIds({ kind, fields, links }: FileRow) {
+  const all = links.filter(({ by }) => by !== 'id' && by !== 'any');
+  return [...new Set(all.map(({ field }) => field))].flatMap((field) => {
+    const texts = all.filter((link) => link.field === field);
+    const { type } = labelledFields(kind).find((labelled) => labelled.field === field) ?? {};
+    const value = typeof fields[field] === 'string' ? fields[field] : null;
+    const ofLabel = texts.slice(0, 1).map((text): LinkCell => ({ ...text, by: 'id', value }));
+    const [id] = type ? ofLabel : links.filter((link) => link.field === field && link.by === 'id');
+    if (!id) return [];
+    const key = type ? labelKey(type, id.value ?? '') : kindOfId(id.value ?? '') === id.target ? id.value : null;
+    return [{ id, texts, key }];
+  });
+}
+
+interface Wanted {
+  readonly kind: RecordKind;
+  readonly key: string | null | undefined;
+  readonly fields: readonly string[];
+}
+
+/** By ID, or by the key of a label. */
+async function readRecords(yardgraph: Yardgraph, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, Values>> {
+  const found = new Map<string, Values>();
+  for (const kind of new Set(wanted.map((record) => record.kind))) {
+    const ofKind = wanted.filter((record) => record.kind === kind);
+    const by = kind === label ? 'key' : 'id';
+    const fields = new Set([by, ...ofKind.flatMap(({ fields }) => fields.map((field) => columnPath(field)[0]))]);
+    for (const keys of slices([...new Set(ofKind.flatMap(({ key }) => key ?? []))])) {
+      const nodes = readNodes(yardgraph, kind, [...fields].join(' '), { [by]: { in: keys } });
+      for await (const node of nodes) found.set(node[by] ?? '', node);
+    }
+  }
+  return found;
+}
+
+export function applyEdits(rows: readonly FileRow[], edits: readonly Edit[]): readonly FileRow[] {
+  const edited = [...rows];
+  for (const [at, field, by] of edits) edited[at] = applyEdit(edited[at] as FileRow, field, by);
+  return edited;
+}
+
+function applyEdit(row: FileRow, field: string, by: readonly string[]): FileRow {
+  const { id, texts = [] } = textsBesideIds(row).find((beside) => beside.id.field === field) ?? {};
+  if (id && by.length === 0) return { ...row, issues: [...row.issues, contradiction([id, ...texts]).issue] };
+  const links = row.links.filter((link) => link.field !== field || by.includes(link.by));
+  if (id?.target !== label) return { ...row, links };
+  const value = texts[0]?.value ?? null;
+  const named = value === null ? row.named : { ...row.named, [field]: 'name' as const };
+  return { ...row, fields: { ...row.fields, [field]: value }, named };
+}
