@@ -1,16 +1,17 @@
 /** Verifies what writes rely on, by statements that find faults, and sort on disk: a log of any length fits. */
-import { isSorted } from '../../model/fields.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Run } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
 import { columnName } from '../query/columns.ts';
-import { requireWhole } from '../query/rows.ts';
+import { computedColumns } from '../query/computed.ts';
+import type { Dialect } from '../query/dialect.ts';
+import { literally, requireWhole, runQuery } from '../query/rows.ts';
 
 const maxProblems = 20;
 
 /** Returns a line for each problem. Changes of a workspace up to its horizon may be missing. */
 export async function checkDatabase(
-  { driver, read, longSnapshot }: Database,
+  { driver, dialect, read, longSnapshot }: Database,
   kinds: readonly RecordKind[],
 ): Promise<readonly string[]> {
   const problems: string[] = [];
@@ -36,7 +37,11 @@ export async function checkDatabase(
     await longSnapshot(Number(number), async (run) => {
       const [log] = await run(`select horizon from change_numbers where workspace_id = ${number}`);
       await find(run, name, logFaults(kinds, isSqlite, Number(number), Number(log?.horizon ?? 0)));
-      for (const kind of kinds) await find(run, name, recordFaults(kinds, kind, isSqlite, Number(number)));
+      for (const kind of kinds) {
+        await find(run, name, recordFaults(kinds, kind, isSqlite, Number(number)));
+        for await (const { id, problem } of computedFaults(run, dialect, kind, Number(number)))
+          add(name, `${kind.name} ${id}`, problem);
+      }
     });
   }
   return found > problems.length ? [...problems, `and ${found - problems.length} more`] : problems;
@@ -106,8 +111,6 @@ function* recordFaults(kinds: readonly RecordKind[], kind: RecordKind, isSqlite:
       `select '${name}' as kind, ${id} as id, '${field}: ' || ${problem} as problem from`;
     if (declared.unique)
       yield `${select("'the same as of ' || min(id)", 'max(id)')} ${rowsOf(table)} group by ${column} having count(${column}) > 1`;
-    if (isSorted(declared))
-      yield `${select("'no sort key'")} ${rowsOf(table)} and (${column} is null) <> (${column}_key is null)`;
     const target = declared.type === 'reference' && kinds.find((other) => other.name === declared.target);
     if (target) {
       const [start, digit] = [`${target.idPrefix}_[0-7]`, '[0-9a-hjkmnp-tv-z]'];
@@ -123,5 +126,33 @@ function* recordFaults(kinds: readonly RecordKind[], kind: RecordKind, isSqlite:
       yield `${select("'the index lacks ' || sent.key")} ${sent} and not exists (select 1 from ${rowsOf(index)} and ${both})`;
       yield `${select("'the index has another ' || key", `${index}.id`)} ${rowsOf(index)} and not exists (select 1 from ${sent} and ${both})`;
     }
+  }
+}
+
+const rowsPerPage = 1_000;
+
+/** An earlier version that still runs does not write these columns. */
+async function* computedFaults(run: Run, { builder }: Dialect, kind: RecordKind, workspaceId: number) {
+  const columns = computedColumns(kind);
+  const names = new Set(columns.flatMap(({ name, from }) => [name, ...from.map(columnName)]));
+  let last: unknown = columns.length > 0 ? '' : undefined;
+  while (last !== undefined) {
+    const page = builder(kind.table).where('workspace_id', workspaceId).where('id', '>', last);
+    const rows = await runQuery(
+      run,
+      page
+        .orderBy('id')
+        .limit(rowsPerPage, literally)
+        .select('id', ...names),
+    );
+    for (const row of rows)
+      for (const { name, from, compute } of columns) {
+        const computed = compute(Object.fromEntries(from.map((field) => [field, row[columnName(field)]])));
+        // Versions of Node may differ in the last bits of a sine.
+        const isNear = typeof computed === 'number' && Math.abs(computed - Number(row[name] ?? Number.NaN)) < 1e-9;
+        if (!isNear && computed !== row[name])
+          yield { id: row.id, problem: `${name}: it is not computed from ${from.join(', ')}` };
+      }
+    last = rows.at(-1)?.id;
   }
 }

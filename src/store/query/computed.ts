@@ -42,7 +42,7 @@ const keyColumn = (field: string): ComputedColumn => ({
 /** Tables are immutable. */
 const columnsByTable = new WeakMap<Table, readonly ComputedColumn[]>();
 
-function computedColumns(table: Table): readonly ComputedColumn[] {
+export function computedColumns(table: Table): readonly ComputedColumn[] {
   const cached = columnsByTable.get(table);
   if (cached) return cached;
   const keys = Object.entries(table.storedFields).flatMap(([name, field]) => (isSorted(field) ? keyColumn(name) : []));
