@@ -281,6 +281,7 @@ function addLogCommands(program: Command, { config }: CommandContext): void {
     .command('prune')
     .description('delete the changes of all workspaces that are older than a time, in small parts')
     .option('--older-than <duration>', 'such as 400d, instead of LOG_RETENTION')
+    .option('--dry-run', 'count them, and delete none', false)
     .action(async (options) => (await import('./commands/log.ts')).pruneLog(config(), options));
   program
     .command('erase <record-id>')

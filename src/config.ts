@@ -135,6 +135,7 @@ const visibility = {
   slowRequestMs: setting('SLOW_REQUEST', wholeNumber(1, 86_400_000), 1_000),
   metricsHost: setting('METRICS_HOST', host, '127.0.0.1'),
   metricsPort: setting('METRICS_PORT', wholeNumber(0, 65_535).optional(), undefined),
+  backupDir: setting('BACKUP_DIR', z.string().optional(), undefined),
   environment: setting('NODE_ENV', oneOf(['development', 'production', 'test']), 'development'),
   graphiql: setting('GRAPHIQL', oneOf(['on', 'off']).optional(), undefined),
   explorer: setting('EXPLORER', oneOf(['on', 'off']), 'on'),

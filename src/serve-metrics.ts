@@ -1,4 +1,6 @@
 /** Metrics have an address of their own, which the service's clients need not reach: they need no key. */
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import Fastify from 'fastify';
 import type { Config } from './config.ts';
 import { errorCode, StartError } from './errors.ts';
@@ -9,20 +11,33 @@ const sizeIntervalMs = 60_000;
 const lagIntervalMs = 100;
 
 /** Returns the address. The process may end without closing it. */
-export async function serveMetrics(database: Database, { metricsHost: host, metricsPort: port }: Config) {
+export async function serveMetrics(database: Database, { metricsHost: host, metricsPort: port, backupDir }: Config) {
   if (port === undefined) return undefined;
-  const app = createMetricsApp(database);
+  const app = createMetricsApp(database, backupDir);
   app.server.unref().maxConnections = 20;
   return app.listen({ host, port }).catch((error: unknown) => {
     throw new StartError(`METRICS_PORT: cannot listen on port ${port} of ${host}: ${errorCode(error)}`);
   });
 }
 
-export function createMetricsApp({ read, dialect, pools }: Pick<Database, 'read' | 'dialect' | 'pools'>) {
+/** In seconds; 0 without a backup, so that the alert fires. */
+async function timeOfLatestBackup(folder: string): Promise<number> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => /\.(?:db|dump)$/.test(name));
+  const times = names.map((name) => stat(join(folder, name)).then(({ mtimeMs }) => mtimeMs / 1_000));
+  // A backup may be removed meanwhile.
+  return Math.max(0, ...(await Promise.all(times.map((time) => time.catch(() => 0)))));
+}
+
+export function createMetricsApp(
+  { read, dialect, pools }: Pick<Database, 'read' | 'dialect' | 'pools'>,
+  backupDir?: string,
+) {
   let sizes: Readonly<Record<string, unknown>> = {};
   // Not for each scrape, which would wait for an unavailable database.
   const readSizes = async () => {
-    [sizes = {}] = await read(dialect.sizes).catch(() => []);
+    const backup = backupDir === undefined ? undefined : await timeOfLatestBackup(backupDir);
+    const [row] = await read(dialect.sizes).catch(() => []);
+    sizes = { ...row, backup };
   };
   const size = (name: string) => (sizes[name] === undefined ? [] : ([['', Number(sizes[name])]] as const));
   let last = performance.now();
@@ -54,6 +69,7 @@ export function createMetricsApp({ read, dialect, pools }: Pick<Database, 'read'
     ['gauge', 'database_size_bytes', 'Size of the database.', () => size('database')],
     ['gauge', 'log_size_bytes', 'Size of the log of changes, on Postgres.', () => size('log')],
     ['gauge', 'log_changes', 'Changes in the log.', () => size('changes')],
+    ['gauge', 'last_backup_timestamp_seconds', 'Time of the latest backup.', () => size('backup')],
   ];
   const app = Fastify();
   const mediaType = 'text/plain; version=0.0.4; charset=utf-8';

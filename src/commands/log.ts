@@ -7,14 +7,25 @@ import { findWorkspace } from '../store/admin/api-keys.ts';
 import { eraseRecord, pruneLogs } from '../store/admin/log.ts';
 import { requireUpToDate, withDatabase } from './database.ts';
 
-export function pruneLog(config: Config, { olderThan }: { readonly olderThan?: string }): Promise<void> {
+interface PruneOptions {
+  readonly olderThan?: string;
+  readonly dryRun: boolean;
+}
+
+export function pruneLog(config: Config, { olderThan, dryRun }: PruneOptions): Promise<void> {
   const { data: age = config.logRetention, error } = duration.optional().safeParse(olderThan);
   if (age === undefined || error)
     throw new StartError(`--older-than: ${error?.issues[0]?.message ?? 'required, unless LOG_RETENTION is set'}`);
   return withDatabase(config, {}, async (database) => {
     await requireUpToDate(database);
-    for await (const log of pruneLogs(database, new Date(Date.now() - age).toISOString()))
-      console.log(`${log.workspace}: deleted ${formatCount(log.deleted)} changes, up to change ${log.horizon}`);
+    const before = new Date(Date.now() - age).toISOString();
+    const effect = dryRun ? 'would delete' : 'deleted';
+    let isAny = false;
+    for await (const { workspace, deleted, horizon, at } of pruneLogs(database, before, { dryRun })) {
+      console.log(`${workspace}: ${effect} ${formatCount(deleted)} changes, up to change ${horizon}, of ${at}`);
+      isAny = true;
+    }
+    if (!isAny) console.log(`no changes before ${before}`);
   });
 }
 

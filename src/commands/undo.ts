@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Yardgraph } from '../../client/index.ts';
-import { Interrupted, StartError } from '../errors.ts';
+import { StartError } from '../errors.ts';
 import { describeChanges, type MadeChanges, rangeOf, revertInParts, uniqueMessage } from '../import/made-changes.ts';
 import { expected, formatCount } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
@@ -33,8 +33,7 @@ export async function undoChanges(options: UndoOptions): Promise<number> {
   return withInterrupts(async (signal) => {
     const undo = { yardgraph, of: { first: from, last: to, message: options.only }, signal };
     const { after, isWhole } = await previewUndo(undo).catch((error) => {
-      if (error instanceof Interrupted) throw new StartError(`${error.message}: nothing was reversed`);
-      throw isExpected(error) ? new StartError(messageOf(error, url)) : error;
+      throw isExpected(error) ? new StartError(`${messageOf(error, url)}. Nothing was reversed.`) : error;
     });
     if (dryRun) return isWhole ? exitCodes.all : exitCodes.some;
     if (!yes) await confirm('Reverse them?', 'nothing was reversed');

@@ -1,5 +1,7 @@
 /** The metrics of the process. Its counts are those of all tests in it: each test looks at what is added. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { unavailable } from '../../src/errors.ts';
 import { eventLoopLag } from '../../src/metrics.ts';
@@ -12,8 +14,8 @@ const service = useService();
 
 type Database = Parameters<typeof createMetricsApp>[0];
 
-function startMetrics(database: Database = service.database) {
-  const app = createMetricsApp(database);
+function startMetrics(database: Database = service.database, backupDir?: string) {
+  const app = createMetricsApp(database, backupDir);
   onTestFinished(() => app.close());
   const scrape = async () => (await app.inject('/metrics')).body;
   const value = async (series: string) => Number(valuesIn(await scrape()).get(`yardgraph_${series}`) ?? 0);
@@ -129,6 +131,24 @@ test('the database has a size and the log its changes; without the database both
   const without = await startMetrics({ ...service.database, read }).scrape();
   expect(without).not.toMatch(/^yardgraph_(?:database_size_bytes|log_changes) /m);
   expect(without).toMatch(/^yardgraph_waiting_requests 0$/m);
+});
+
+test('the latest backup has its time, 0 without one, and no time without a folder', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const timeIn = async (backupDir?: string) => {
+    const { scrape } = startMetrics(service.database, backupDir);
+    const values = () => scrape().then(valuesIn);
+    await eventually(async () => expect((await values()).has('yardgraph_database_size_bytes')).toBe(true));
+    return (await values()).get('yardgraph_last_backup_timestamp_seconds');
+  };
+  expect([await timeIn(), await timeIn(folder), await timeIn(join(folder, 'none'))]).toEqual([undefined, 0, 0]);
+  for (const [index, name] of ['old.db', 'new.dump', 'unfinished.db.part'].entries()) {
+    writeFileSync(join(folder, name), '');
+    utimesSync(join(folder, name), 0, 1_000.5 + index);
+  }
+  symlinkSync('removed', join(folder, 'removed.db'));
+  expect(await timeIn(folder)).toBe(1_001.5);
 });
 
 test('connections that are in use, and requests that wait for one, count', async () => {

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { type ChangeReads, createChangeReads, readLastChange } from '../../src/store/log.ts';
 import { runCommand } from '../support/command.ts';
 import { useTestDatabase } from '../support/database.ts';
-import { startOn, stopServices } from '../support/service.ts';
+import { listen, startOn, stopServices } from '../support/service.ts';
 
 const database = useTestDatabase();
 let service: Awaited<ReturnType<typeof startOn>>;
@@ -21,11 +21,11 @@ afterEach(stopServices);
 const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 
 /** Makes the changes up to this number old, and deletes them. */
-async function prune(upTo: number) {
+async function prune(upTo: number, dryRun = false) {
   const other = await openDatabase(database.url);
   await other.knex('changes').where('number', '<=', upTo).update({ at: '2025-01-01T00:00:00.000Z' });
   const pruned = [];
-  for await (const log of pruneLogs(other, '2025-06-01T00:00:00.000Z')) pruned.push(log);
+  for await (const log of pruneLogs(other, '2025-06-01T00:00:00.000Z', { dryRun })) pruned.push(log);
   await other.close();
   return pruned;
 }
@@ -61,7 +61,13 @@ test('what reaches before the horizon is an error that names it; what does not i
   const early = '2024-12-31T00:00:00Z';
   expect(await service.data(asOf, { id, at: early })).toEqual({ project: null });
 
-  expect(await prune(3)).toEqual([{ workspace: 'default', deleted: 3, horizon: 3 }]);
+  const at = '2025-01-01T00:00:00.000Z';
+  expect(await prune(3, true)).toEqual([{ workspace: 'default', deleted: 3, horizon: 3, at }]);
+  expect((await service.data(feed)).changes.nodes).toHaveLength(6);
+  expect((await run('log', 'prune', '--older-than', '30d', '--dry-run')).out).toBe(
+    `default: would delete 3 changes, up to change 3, of ${at}`,
+  );
+  expect(await prune(3)).toEqual([{ workspace: 'default', deleted: 3, horizon: 3, at }]);
 
   expect(await errorOf(feed)).toEqual(gone(3));
   expect(await errorOf(feed, { after: '2', kinds: ['ASSET'] })).toEqual(gone(3));
@@ -103,6 +109,8 @@ test('imports stay listed, and their undo is refused', async () => {
   const { importRun } = await service.data('{ importRun(id: "erp") { created after upTo } }');
   expect(importRun).toEqual({ created: 2, after: '0', upTo: '2' });
   expect(await errorOf(revert, { a: importRun.after, b: importRun.upTo })).toEqual(gone(1));
+  const { code, err } = await run('undo', '--url', await listen(service.app), '--from', '1', '--to', '2', '--yes');
+  expect([code, err.split('\n').at(-1)]).toEqual([1, `${gone(1)[2]}. Nothing was reversed.`]);
 });
 
 test('erased values are nowhere: history says so, and a feed goes on', async () => {

@@ -134,17 +134,11 @@ const rowsPerPage = 1_000;
 /** An earlier version that still runs does not write these columns. */
 async function* computedFaults(run: Run, { builder }: Dialect, kind: RecordKind, workspaceId: number) {
   const columns = computedColumns(kind);
-  const names = new Set(columns.flatMap(({ name, from }) => [name, ...from.map(columnName)]));
+  const names = ['id', ...new Set(columns.flatMap(({ name, from }) => [name, ...from.map(columnName)]))];
   let last: unknown = columns.length > 0 ? '' : undefined;
   while (last !== undefined) {
-    const page = builder(kind.table).where('workspace_id', workspaceId).where('id', '>', last);
-    const rows = await runQuery(
-      run,
-      page
-        .orderBy('id')
-        .limit(rowsPerPage, literally)
-        .select('id', ...names),
-    );
+    const after = builder(kind.table).where('workspace_id', workspaceId).where('id', '>', last).orderBy('id');
+    const rows = await runQuery(run, after.limit(rowsPerPage, literally).select(names));
     for (const row of rows)
       for (const { name, from, compute } of columns) {
         const computed = compute(Object.fromEntries(from.map((field) => [field, row[columnName(field)]])));

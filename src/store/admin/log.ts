@@ -16,11 +16,15 @@ const partMs = 10;
 const [minPart, maxPart, maxPauseMs] = [200, 5_000, 200];
 
 /** Yields the logs that became shorter. Changes after one that is not older stay, even if the clock went back. */
-export async function* pruneLogs({ dialect, read, transaction }: Database, before: string, isOver = () => false) {
+export async function* pruneLogs(
+  { dialect, read, transaction }: Database,
+  before: string,
+  { isOver = (): boolean => false, dryRun = false } = {},
+) {
   const { builder } = dialect;
   const logs = builder('change_numbers').join('workspaces', 'workspaces.number', 'workspace_id');
   for (const { workspace_id, name, horizon } of await runQuery(read, logs.select('workspace_id', 'name', 'horizon'))) {
-    let [upTo, deleted, size] = [Number(horizon), 0, minPart];
+    let [upTo, at, deleted, size] = [Number(horizon), '', 0, minPart];
     while (!isOver()) {
       const start = performance.now();
       const changes = builder('changes').where({ workspace_id }).where('number', '>', upTo);
@@ -30,7 +34,7 @@ export async function* pruneLogs({ dialect, read, transaction }: Database, befor
       const part = young < 0 ? rows : rows.slice(0, young);
       if (part.length === 0) break;
       upTo = Number(part.at(-1)?.number);
-      const at = part.reduce((latest, row) => (String(row.at) > latest ? String(row.at) : latest), '');
+      at = part.reduce((latest, row) => (String(row.at) > latest ? String(row.at) : latest), at);
       const deletePart = async (run: Run) => {
         await runQuery(run, changes.clone().where('number', '<=', upTo).delete());
         // Last: on Postgres, writes wait for this row. Another prune may have moved it further.
@@ -38,13 +42,13 @@ export async function* pruneLogs({ dialect, read, transaction }: Database, befor
         const latest = builder.raw('case when horizon_at > ? then horizon_at else ? end', [at, at]);
         return runQuery(run, log.update({ horizon: upTo, horizon_at: latest }));
       };
-      if ((await transaction(deletePart, { workspaceId: Number(workspace_id) })).length === 0) break;
+      if (!dryRun && (await transaction(deletePart, { workspaceId: Number(workspace_id) })).length === 0) break;
       deleted += part.length;
       const milliseconds = performance.now() - start;
       size = Math.round(Math.min(maxPart, Math.max(minPart, size * Math.min(2, partMs / milliseconds))));
       await pause(Math.min(3 * milliseconds, maxPauseMs));
     }
-    if (deleted > 0) yield { workspace: String(name), deleted, horizon: upTo };
+    if (deleted > 0) yield { workspace: String(name), deleted, horizon: upTo, at };
   }
 }
 

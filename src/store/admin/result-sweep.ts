@@ -22,7 +22,8 @@ export function startSweep(database: Database, log: SweepLog, retention?: number
       await pause(slicePauseMs);
     if (retention === undefined) return;
     const before = new Date(Date.now() - retention).toISOString();
-    for await (const pruned of pruneLogs(database, before, () => isOver)) log.info(pruned, 'old changes were deleted');
+    for await (const pruned of pruneLogs(database, before, { isOver: () => isOver }))
+      log.info(pruned, 'old changes were deleted');
   };
   const attempt = () => void sweep().catch((err) => log.warn({ err }, 'old results or changes could not be deleted'));
   attempt();
