@@ -240,7 +240,7 @@ export async function refuseUnderPressure(
   app: FastifyInstance,
   { maxBytes = 400 * 1_048_576, maxEventLoopDelay = 5_000 } = {},
 ): Promise<void> {
-  let collectedAt = 0;
+  let collectedAt = Number.NEGATIVE_INFINITY;
   await app.register(underPressure, {
     maxEventLoopDelay,
     healthCheck: async () => {
@@ -250,8 +250,8 @@ export async function refuseUnderPressure(
     healthCheckInterval: 200,
     pressureHandler: (request, _reply, type) => {
       // A process that refuses requests allocates nothing: garbage counted for 50 s after the load had ended.
-      if (Date.now() - collectedAt > collectionIntervalMs) {
-        collectedAt = Date.now();
+      if (performance.now() - collectedAt > collectionIntervalMs) {
+        collectedAt = performance.now();
         collectGarbage();
       }
       // A supervisor whose probe is refused would end the service.
@@ -306,8 +306,8 @@ async function finishResponses(server: Server, open: ReadonlySet<ServerResponse>
     response.setHeader('connection', 'close');
   });
   for (const response of open) if (!response.headersSent) response.setHeader('connection', 'close');
-  const deadline = Date.now() + closeTimeoutMs;
-  while (open.size > 0 && Date.now() < deadline) await wait(20);
+  const deadline = performance.now() + closeTimeoutMs;
+  while (open.size > 0 && performance.now() < deadline) await wait(20);
   server.closeAllConnections();
 }
 

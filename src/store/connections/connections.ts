@@ -40,7 +40,7 @@ export interface ConnectionLease {
 /** How long a full disk is reported. */
 const diskFullMs = 10_000;
 
-/** A connection is closed if a cancelled statement has not ended by then. */
+/** A connection is closed if a statement has not ended by then after the time limit. */
 const cancelGraceMs = 5_000;
 
 const maxWorkspaces = 10_000;
@@ -99,7 +99,7 @@ export class Connections implements Reads {
 
   /** Throws a 503 if a write has just found the disk full. */
   readonly requireRoom = (): void => {
-    if (this.#diskFull && Date.now() - this.#diskFull.at < diskFullMs) throw this.#diskFull.error;
+    if (this.#diskFull && performance.now() - this.#diskFull.at < diskFullMs) throw this.#diskFull.error;
   };
 
   readonly longSnapshot = async <T>(workspaceId: number, work: Work<T>): Promise<T> => {
@@ -170,7 +170,7 @@ export class Connections implements Reads {
         this.#writes.client.emit('query', { sql, bindings: values });
         let timer = setTimeout(() => {
           if (workspaceId !== undefined) this.#timedOut.add(workspaceId);
-          this.#driver.cancel(pooled);
+          this.#driver.cancel(pooled, phase);
           timer = setTimeout(() => this.#close(pooled), cancelGraceMs);
         }, this.#statementTimeout);
         const start = performance.now();
@@ -182,7 +182,7 @@ export class Connections implements Reads {
         } catch (thrown) {
           state = state === 'lost' || needsNewConnection(thrown) ? 'lost' : 'failed';
           const error = databaseError(thrown, pooled.__knex__disposed !== undefined, phase);
-          if (isDiskFull(error)) this.#diskFull = { error, at: Date.now() };
+          if (isDiskFull(error)) this.#diskFull = { error, at: performance.now() };
           throw error;
         } finally {
           clearTimeout(timer);

@@ -109,7 +109,7 @@ export const isDiskFull = (error: unknown): boolean => error instanceof ServiceE
 /** A retry would take as long. */
 export const isTimeout = (error: unknown): boolean => error instanceof ServiceError && isCancelled(String(error.cause));
 
-const isCancelled = (code: string): boolean => code === '57014' || code === 'SQLITE_INTERRUPT';
+const isCancelled = (code: string): boolean => /^(?:57014|55P03|SQLITE_INTERRUPT)$/.test(code);
 
 export const connectionError = (error: unknown): Error => databaseUnavailable(causeOf(error));
 

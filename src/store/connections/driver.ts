@@ -1,5 +1,6 @@
 /** Drivers know no tables. */
 import type { Knex } from 'knex';
+import type { StatementPhase } from './database-error.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -40,7 +41,8 @@ export interface Driver<Connection extends PooledConnection = PooledConnection> 
   query(connection: Connection, sql: string, values: readonly unknown[], setUp?: string): Promise<readonly Row[]>;
   /** True outside of any transaction, without an active statement. */
   isIdle(connection: Connection): Promise<boolean>;
-  cancel(connection: Connection): void;
+  /** Does nothing where a cancelled statement may be stored. */
+  cancel(connection: Connection, phase: StatementPhase): void;
   /** Closes at the latest when the statement ends. */
   destroy(connection: Connection): void;
 }

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types';
+import type { StatementPhase } from '../connections/database-error.ts';
 import type { DatabaseOptions, Driver, PooledConnection, Row } from '../connections/driver.ts';
 import { connectionSettings } from '../database-settings.ts';
 
@@ -14,7 +15,15 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
     client: 'pg',
     // Safe: Knex passes the settings of pg on.
     connection: { ...connection, types: { getTypeParser } } as Knex.PgConnectionConfig,
-    pool: { min: 0, max, createTimeoutMillis: options.connectionTimeout },
+    pool: {
+      min: 0,
+      max,
+      createTimeoutMillis: options.connectionTimeout,
+      afterCreate(connection: PostgresConnection, done: (error: Error | null) => void) {
+        const text = `set lock_timeout = ${options.statementTimeout}`;
+        connection.query({ name: undefined, text, values: [] }).then(() => done(null), done);
+      },
+    },
     acquireConnectionTimeout: options.connectionTimeout,
   });
   return {
@@ -130,8 +139,12 @@ const cancelTimeoutMs = 5_000;
 
 const cancelRequestCode = 80_877_102;
 
-/** A separate connection to the same address: a pooler passes the request on to the right server. */
-function cancel(connection: PostgresConnection): void {
+/**
+ * A separate connection to the same address: a pooler passes the request on to the right server. Not while the server
+ * may commit: a COMMIT that waits for a synchronous standby would succeed without it. `lock_timeout` ends waits for locks.
+ */
+function cancel(connection: PostgresConnection, phase: StatementPhase): void {
+  if (phase !== 'in transaction') return;
   const { host, port, processID, secretKey } = connection;
   const { remoteAddress, remotePort } = connection.connection.stream;
   // A late request would cancel the next statement.

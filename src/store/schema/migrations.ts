@@ -35,7 +35,7 @@ export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise
       if ((await pendingMigrations(knex)).length === 0) return [];
       return await knex.transaction(async (transaction) => {
         if (lockMaintenance) {
-          await transaction.raw(lockMaintenance);
+          await transaction.raw(`set local lock_timeout = 0; ${lockMaintenance}`);
           // Requests of other processes wait behind a migration that waits.
           await transaction.raw("set local lock_timeout = '10s'");
         }

@@ -196,8 +196,8 @@ async function shareCommit(
 ): Promise<void> {
   const { send } = connection;
   const done: { readonly write: QueuedWrite; readonly isRolledBack?: true; settle(): void }[] = [];
-  const end = Date.now() + maxSharedMs;
-  const takeJoining = () => (Date.now() < end ? takeNext(queue, mayShareCommit) : undefined);
+  const end = performance.now() + maxSharedMs;
+  const takeJoining = () => (performance.now() < end ? takeNext(queue, mayShareCommit) : undefined);
   let isBegun = false;
   for (let next: QueuedWrite | undefined = first; next; next = takeJoining()) {
     const write = next;
