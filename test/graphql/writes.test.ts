@@ -6,6 +6,7 @@ import { eventually } from '../support/clock.ts';
 import { isPostgres } from '../support/database.ts';
 import { deleteDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
 import { numberOf } from '../support/open-store.ts';
+import { queryNodes } from '../support/postgres.ts';
 import { unknownId } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
 
@@ -194,7 +195,7 @@ test('a record that gets another key while an upsert waits for it is not the one
     upserted = service.data(upsertDocument(workOrder), { by: { field: 'REFERENCE' }, input });
     // It has found the record, and waits for its lock. On SQLite it has not even begun.
     const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    if (isPostgres) await eventually(async () => expect(await service.database.run(waiting)).toHaveLength(1));
+    if (isPostgres) await eventually(async () => expect(await queryNodes(service.url, waiting)).toHaveLength(1));
   });
 
   expect(outcomes((await upserted)?.result)).toEqual(['CREATED']);

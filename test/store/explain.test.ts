@@ -280,7 +280,10 @@ interface Node {
   readonly 'Actual Rows': number;
   readonly 'Actual Loops': number;
   readonly Plans?: readonly Node[];
+  /** On a cluster, plans of the nodes that have the records. */
+  readonly 'Distributed Query'?: { readonly Job: { readonly Tasks: readonly { readonly 'Remote Plan': Plans }[] } };
 }
+type Plans = readonly (readonly { readonly Plan: Node }[])[];
 
 /** The steps of the plan of a statement, one in a line. */
 async function planOf(sql: string, values: readonly unknown[]): Promise<string> {
@@ -296,7 +299,10 @@ async function planOf(sql: string, values: readonly unknown[]): Promise<string> 
   return nodesOf(top).map(described).join('\n');
 }
 
-const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+const nodesOf = (node: Node): Node[] => {
+  const remote = node['Distributed Query']?.Job.Tasks.flatMap((task) => task['Remote Plan'].flat()) ?? [];
+  return [node, ...[...(node.Plans ?? []), ...remote.map(({ Plan }) => Plan)].flatMap(nodesOf)];
+};
 
 const described = (node: Node): string =>
   [
@@ -304,4 +310,6 @@ const described = (node: Node): string =>
     ...[node.Filter && `filter ${node.Filter}`, `${node['Actual Rows']} × ${node['Actual Loops']}`],
   ]
     .filter((part) => part !== undefined)
-    .join(' ');
+    .join(' ')
+    // A cluster appends the number of a part of the table to names.
+    .replace(/_\d{6}\b/g, '');

@@ -35,7 +35,7 @@ ${process.getuid?.() === 0 ? 'user = postgres' : ''}
 `,
   );
   const bouncer = spawn(pgbouncer, ['-q', join(folder, 'pgbouncer.ini')], { stdio: 'ignore' });
-  const url = `postgres://${username}:${password}@127.0.0.1:${port}/postgres`;
+  const url = Object.assign(new URL(server.url), { hostname: '127.0.0.1', port }).href;
   const isReady = () => query(url, 'select').then(Boolean, () => false);
   while (!(await isReady())) {
     if (bouncer.exitCode !== null) throw new Error(`${pgbouncer} did not start`);

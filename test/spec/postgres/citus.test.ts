@@ -1,4 +1,4 @@
-/** The service with the extension citus, which distributes tables over machines. It is only registered here, not installed. */
+/** The service with the extension citus, which distributes tables over machines. Without a cluster, it is only registered. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { asset, recordKinds } from '../../../src/records/index.ts';
 import { createKeyStore } from '../../../src/store/admin/api-keys.ts';
@@ -17,7 +17,7 @@ beforeEach(async () => {
     database.url,
     `set allow_system_table_mods = on;
     insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
-      values (99999, 'citus', 10, 2200, false, '13.0')`,
+      select 99999, 'citus', 10, 2200, false, '13.0' where not exists (select from pg_extension where extname = 'citus')`,
   );
   service = await startService({ DATABASE_URL: database.url });
 });

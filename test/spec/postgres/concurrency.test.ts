@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { DatabaseError } from '../../../src/store/connections/database-error.ts';
 import { useTestDatabase } from '../../support/database.ts';
-import { hasTriggers, query } from '../../support/postgres.ts';
+import { hasTriggers, queryNodes } from '../../support/postgres.ts';
 import { createRandom } from '../../support/random.ts';
 import { startService } from '../../support/service.ts';
 
@@ -96,7 +96,7 @@ describe('a transaction', () => {
 /** The server counts deadlocks when connections end, and keeps the count of a database that is used again. */
 async function deadlocks(): Promise<unknown> {
   const name = new URL(database.url).pathname.slice(1);
-  return query(inject('postgres') ?? '', `select deadlocks from pg_stat_database where datname = '${name}'`);
+  return queryNodes(inject('postgres') ?? '', `select deadlocks from pg_stat_database where datname = '${name}'`);
 }
 
 test('of simultaneous batches with the same unique values in other orders, one is stored, the others are 409, and no deadlock occurs', async () => {

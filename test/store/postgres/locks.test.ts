@@ -15,7 +15,7 @@ import { eventually } from '../../support/clock.ts';
 import { insert } from '../../support/insert.ts';
 import { addWorkspace, numberOf, storeOpener } from '../../support/open-store.ts';
 import { openOwnDatabase } from '../../support/own-database.ts';
-import { hasTriggers } from '../../support/postgres.ts';
+import { hasTriggers, queryNodes } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
 const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
@@ -29,9 +29,9 @@ async function connectTo(url: string): Promise<Client> {
 }
 
 /** Resolves when this many connections wait for a lock. */
-const untilWaiting = ({ read }: Pick<Database, 'read'>, connections: number) =>
+const untilWaiting = (connections: number) =>
   eventually(async () => {
-    const waiting = await read('select from pg_locks where not granted and pid <> pg_backend_pid()');
+    const waiting = await queryNodes(url, 'select from pg_locks where not granted and pid <> pg_backend_pid()');
     expect(waiting.length).toBeGreaterThanOrEqual(connections);
   });
 
@@ -118,9 +118,9 @@ test('of two updates of the same records, while others refer to them, one waits 
   await other.query(`update assets set name = 'Tower crane' where id = '${ids[0]}'`);
 
   const first = rename('Excavator');
-  await untilWaiting(database, 1);
+  await untilWaiting(1);
   const second = rename('Loader');
-  await untilWaiting(database, 2);
+  await untilWaiting(2);
   await other.query('commit');
   const outcomes = await Promise.allSettled([first, second]);
   await referring.end();
@@ -172,7 +172,7 @@ describe('deleting a workspace', () => {
     for (const sql of ['begin', insertLate, takeNumber, log]) await other.query(sql);
 
     const ending = remove();
-    await untilWaiting(database, 1);
+    await untilWaiting(1);
     await other.query('commit');
     await ending;
 
@@ -186,7 +186,7 @@ describe('deleting a workspace', () => {
     await other.query(`update locks set name = name where workspace_id = ${numberOf('acme')}`);
 
     const ending = remove();
-    await untilWaiting(database, 1);
+    await untilWaiting(1);
     // Before the server notices that the two wait for each other, and ends one of them.
     await other.query(`set local lock_timeout = '500ms'`);
     for (const sql of [insertLate, takeNumber, log, 'commit']) await other.query(sql);
@@ -251,7 +251,7 @@ describe('new records of one workspace', () => {
       await other.query(lock(id));
 
       const waiting = [ours.post('/assets', ...create(id))];
-      await untilWaiting(service.database, 1);
+      await untilWaiting(1);
       waiting.push(...times(3, () => ours.post('/assets', ...create(id))));
       const others = Promise.all([
         statusesOf(times(20, (n) => theirs.post('/assets', [{ name: `Crane ${n}` }]))),
