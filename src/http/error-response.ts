@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorCode, mayBeStoredType, ServiceError } from '../errors.ts';
 import { type DescribedIssue, formatCount, formatPath } from '../model/issues.ts';
+import { acceptsHtml, sendMissingPage } from './pages.ts';
 
 export interface ErrorResponse {
   readonly status: number;
@@ -66,6 +67,8 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
   const response = errorResponseFor(error, request);
   reply.code(response.status);
   setErrorHeaders(reply, response);
+  if (response.status === 404 && request.method === 'GET' && acceptsHtml(request))
+    return sendMissingPage(request, reply);
   if (!wantsProblem(request)) return reply.type('application/json; charset=utf-8').send(errorBody(response));
   // As bytes: Fastify adds a charset to text, and this media type has none.
   return reply.type('application/problem+json').send(Buffer.from(JSON.stringify(problem(response))));

@@ -41,6 +41,19 @@ export const pageHead = (title: string, top = ''): string => `<!doctype html>
 <title>${title}</title>
 <link rel="icon" href="${top}favicon.ico" type="image/svg+xml">`;
 
+/** For people who follow a wrong link: home leads browsers to the explorer. */
+export function sendMissingPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const top = '../'.repeat((request.url.split('?')[0] ?? '').split('/').length - 2);
+  addVary(reply, 'Accept');
+  reply.header('content-security-policy', contentSecurityPolicy("style-src 'self'"));
+  return reply.type('text/html; charset=utf-8').send(`${pageHead('There is no such page – Yardgraph', top)}
+<link rel="stylesheet" href="${top}pages/document.css">
+</head>
+<body><main><h1>There is no such page</h1><p><a href="${top || './'}">Go to Yardgraph</a></p></main></body>
+</html>
+`);
+}
+
 /** Loads a value at its first use; after a failure, at the next. */
 export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;

@@ -178,6 +178,12 @@ describe.each([
   });
 });
 
+test('an unknown address is a page for browsers, with the way home', async () => {
+  const { status, headers, text } = await closed.get('/some/place?here', browser);
+  expect([status, headers['content-type'], headers.vary]).toEqual([404, 'text/html; charset=utf-8', 'Accept']);
+  expect(text).toContain('<a href="../">Go to Yardgraph</a>');
+});
+
 test.each(['key', 'tsconfig.json', '..%2Fhome.ts', 'toString', '__proto__'])(
   'there is no other file: /pages/%s',
   async (name) => {
