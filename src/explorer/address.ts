@@ -23,12 +23,12 @@ const texts = [
 ] as const;
 
 /**
- * Without a kind, a `search` of all kinds, the view `imports`, or the overview, with the IDs of the `finished`
- * statuses. With an ID, a record, or an entity of another system. Otherwise a table, with a `sort` such as `-name`, its
+ * Without a kind, a `search` of all kinds, the view `imports` or `deleted`, or the overview, with the IDs of the
+ * `finished` statuses. With an ID, a record, or an entity of another system. Otherwise a table, with a `sort`, its
  * `columns`, such as `name,status`, the number of its `page`, and the cursor that the page is `after` or `before`; or
- * the `view` that is `map` or `tree`, with the IDs of the records that are `open` in the tree, or `print` for a table
- * of as many rows as there can be. The `view` of a form is `new`, or `edit` with an ID. An unknown kind leads to
- * `missing`.
+ * the `view` that is `map` or `tree`, with the IDs of the records that are `open` in the tree, `deleted`, or `print`
+ * for a table of as many rows as there can be. The `view` of a form is `new`, or `edit` with an ID. An unknown kind or
+ * view leads to `missing`.
  */
 export type View = { readonly [name in (typeof texts)[number]]?: string | undefined } & {
   readonly filters?: readonly Filter[];
@@ -45,15 +45,17 @@ export function viewOf(search: string): View {
   const sent = new URLSearchParams(search);
   const view: View = Object.fromEntries(texts.map((name) => [name, sent.get(name) || undefined]));
   const { kind, id, sort = '', finished, after } = view;
-  if (kind === undefined)
-    return view.view === 'imports' ? { view: 'imports', after } : { finished, search: view.search };
+  const isView = (names: readonly string[]) => view.view === undefined || names.includes(view.view);
+  if (kind === undefined && isView(['imports', 'deleted']))
+    return view.view ? { view: view.view, after } : { finished, search: view.search };
+  if (kind === undefined) return { view: 'missing' };
   // Labels have a form, and no table.
   const isKnown = Object.hasOwn(id === undefined && view.view !== 'new' ? columns : kinds, kind);
   if (!isKnown || (id === undefined && !kindOf(kind).list)) return { view: 'missing' };
-  const views = id === undefined ? ['new', 'print', ...(otherViews[kind] ?? [])] : ['edit'];
+  const views = id === undefined ? ['new', 'print', 'deleted', ...(otherViews[kind] ?? [])] : ['edit'];
+  if (!isView(views)) return { view: 'missing' };
   return {
     ...view,
-    view: views.find((name) => name === view.view),
     sort: kindOf(kind).order.includes(sort.replace('-', '')) ? sort : undefined,
     filters: sent.getAll('filter').flatMap((text) => filterOf(kind, text) ?? []),
   };

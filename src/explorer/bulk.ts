@@ -8,7 +8,7 @@ import { fieldInput } from './fields.ts';
 import { kindOf, linkOf, nameFields, nameOf, title, words } from './kinds.ts';
 import { atMost, query, selectionOf } from './queries.ts';
 import { type Data, type Page, read } from './service.ts';
-import { button, cell, headOf, openDialog, tableOf } from './values.ts';
+import { button, cell, openDialog, tableOf } from './values.ts';
 import { report } from './writes.ts';
 
 /** The fields that several records may have in common. */
@@ -38,7 +38,7 @@ function preview(draft: Draft, name: string, records: readonly Data[]) {
     cell(kind, link, before),
     value === null ? none : cell(kind, link, after),
   ];
-  const heads = [kind, link, 'becomes'].map((head) => headOf(head));
+  const heads = { [kind]: '', [link]: '', newValue: '' };
   return html`<div class="full card preview">${tableOf('Preview', heads, records.map(row))}</div>`;
 }
 

@@ -1,6 +1,7 @@
 /** The explorer: shows the view of the address, and again when records change. */
 import { html, nothing, render } from 'lit-html';
 import { addressOf, type View, viewOf } from './address.ts';
+import { deleted } from './deletions.ts';
 import { creation, isUnsaved } from './form.ts';
 import { imports } from './imports.ts';
 import { linkOf, otherViews, title as titleOf } from './kinds.ts';
@@ -25,15 +26,15 @@ const missing: Viewer = {
   },
   draw: () => ({
     title: 'There is no such page',
-    content: notice('This address leads to no records', html`<a class="button" href="explore">Overview</a>`),
+    content: notice('The explorer has no view at this address', html`<a class="button" href="explore">Overview</a>`),
   }),
 };
 
-const viewersByName: Readonly<Record<string, Viewer>> = { map: locationMap, tree, new: creation, imports, missing };
+const viewers: Readonly<Record<string, Viewer>> = { map: locationMap, tree, new: creation, imports, deleted, missing };
 
 function viewerOf({ kind, id, view = '', search }: View): Viewer {
   if (id !== undefined) return record;
-  return viewersByName[view] ?? (kind ? table : search ? searchResults : overview);
+  return viewers[view] ?? (kind ? table : search ? searchResults : overview);
 }
 
 /** The results of a view's queries so far, and the error that ended them. */
@@ -129,8 +130,8 @@ class Explorer implements Page {
   }
 
   /** Counts the records again if they have changed. The feed of changes reports a service that is away. */
-  async count(): Promise<void> {
-    if (!this.#isCountStale) return;
+  async count(isStale = this.#isCountStale): Promise<void> {
+    if (!isStale) return;
     this.#isCountStale = false;
     this.#counts = await read(countsQuery).catch(() => this.#counts);
     this.#draw();
@@ -144,8 +145,7 @@ class Explorer implements Page {
     this.#writableKinds = viewer.writableKinds;
     const rights = this.mayWrite() ? '' : 'read only';
     this.#viewer = [viewer.workspace.id, viewer.user?.id, rights].filter(Boolean).join(' · ');
-    this.#isCountStale = true;
-    void this.count();
+    void this.count(true);
     this.#draw();
   }
 }
@@ -161,9 +161,8 @@ const queriesOf = ({ view, data }: Shown): readonly string[] => viewerOf(view).q
 
 /** Links to the table, the map and the tree of the kind. */
 function viewLinks({ kind = '', id, view }: View) {
-  const others = id !== undefined || view === 'new' ? [] : (otherViews[kind] ?? []);
-  if (others.length === 0) return nothing;
-  return html`<span class="row">${[undefined, ...others].map(
+  if (!kind || id !== undefined || view === 'new') return nothing;
+  return html`<span class="row">${[undefined, ...(otherViews[kind] ?? []), 'deleted'].map(
     (name) => html`<a class="button bare" aria-current=${name === view ? 'page' : nothing}
       href=${addressOf({ kind, view: name })}>${titleOf(name ?? 'table')}</a>`,
   )}</span>`;
@@ -228,6 +227,8 @@ window.addEventListener('beforeunload', (event) => {
   if (isUnsaved()) event.preventDefault();
 });
 
+// After a write of this page, with its message.
+document.addEventListener('report', () => void explorer.count(true));
 document.addEventListener('keydown', moveInTable);
 document.addEventListener('keydown', focusSearch);
 

@@ -3,7 +3,7 @@ import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
 import { atMost, query } from './queries.ts';
 import type { Data, Page, Viewer } from './service.ts';
-import { button, cellOf, headOf, notice, tableOf } from './values.ts';
+import { button, cellOf, notice, tableOf } from './values.ts';
 import { report } from './writes.ts';
 
 /** The name of the file, without the ID that makes the message unique. */
@@ -38,9 +38,8 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
     changes: 'more',
     undo: 'code',
   };
-  const heads = Object.entries(widths).map(([head, width]) => headOf(head, width));
   const next = html`<p><a class="button" href=${addressOf({ view: 'imports', after: pageInfo.endCursor })}>Earlier imports</a></p>`;
-  return html`${tableOf('Imports', heads, nodes.map(row), Object.values(widths))} ${pageInfo.hasNextPage ? next : nothing}`;
+  return html`${tableOf('Imports', widths, nodes.map(row))} ${pageInfo.hasNextPage ? next : nothing}`;
 }
 
 export const imports: Viewer = {

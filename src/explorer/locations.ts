@@ -3,7 +3,7 @@ import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
 import { atMost, descending, query } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
-import { link } from './values.ts';
+import { link, tableOf } from './values.ts';
 
 const [maxPlaces, maxProblems] = [20_000, 50];
 const hint = html`<p>No location has coordinates yet: edit <a class="link" href=${addressOf({ kind: 'Location' })}>one</a>,
@@ -42,15 +42,12 @@ const pageQuery = (after?: string): string => {
 
 function drawMap({ places, all, placed }: Data) {
   const problems = places.filter(({ problem }: Data) => problem !== undefined).slice(0, maxProblems);
-  const item = (place: Data) => html`<tr>
-    <th scope="row">${link('Location', place)}</th>
-    <td>${place.latitude}, ${place.longitude}: ${place.problem}</td>
-  </tr>`;
+  const rows = problems.map((place: Data) => [
+    link('Location', place),
+    `${place.latitude}, ${place.longitude}: ${place.problem}`,
+  ]);
   const limit = placed.totalCount > places.length ? `The map has the first ${places.length.toLocaleString()}.` : '';
-  const list = html`<section>
-    <header><h2>Coordinates to check</h2></header>
-    <div class="card"><table><tbody>${problems.map(item)}</tbody></table></div>
-  </section>`;
+  const list = tableOf('Coordinates to check', { coordinatesToCheck: '', problem: '' }, rows);
   const [count, total] = [placed.totalCount, all.totalCount].map((number) => number.toLocaleString());
   return {
     title: mapTitle,

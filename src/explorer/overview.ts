@@ -5,8 +5,8 @@ import { kindNames, kindOf, linkOf, nameOf } from './kinds.ts';
 import { ascending, atMost, groupsQuery, query, selectionOf, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { countsQuery } from './side.ts';
-import { chooseFiles } from './table.ts';
-import { button, cell, labelStyle, link, notice, time } from './values.ts';
+import { chooseFiles, statusLink } from './table.ts';
+import { button, cell, labelStyle, link, notice, tableCell, time } from './values.ts';
 
 /** Groups of unfinished work orders by the conditions of their tables, in the order of a time. */
 const groups: readonly (readonly [title: string, time: string, ...conditions: string[]])[] = [
@@ -55,14 +55,13 @@ function agendaQuery(view: View, data: Data): string {
   return queries.join('\n  ');
 }
 
-const overdueCount = ({ group0 }: Data): number => group0?.totalCount ?? 0;
-
 function groupOf([title, field]: (typeof groups)[number], address: string, { totalCount, nodes }: Data) {
+  const asset = ({ asset }: Data) => asset && link('Asset', asset, asset.uid ?? nameOf(asset));
   const row = (order: Data) => html`<tr>
-    <th scope="row">${link('WorkOrder', order)}</th>
-    <td class="more">${order.asset && link('Asset', order.asset, order.asset.uid ?? nameOf(order.asset))}</td>
+    <th scope="row">${link('WorkOrder', order)} <div class="phone"><small>${asset(order)}</small></div></th>
+    <td class="more">${asset(order)}</td>
     <td class="more">${cell('WorkOrder', 'location', order)}</td>
-    <td>${cell('WorkOrder', 'status', order)}</td>
+    <td>${tableCell('WorkOrder', 'status', order)}</td>
     <td>${order[field] && time(order[field], !title.endsWith('today'))}</td>
   </tr>`;
   return html`<tbody>
@@ -103,7 +102,7 @@ function agenda(view: View, data: Data) {
   });
   if (filled.length === 0)
     return notice('Nothing is overdue, and nothing is planned for the next seven days', nothing, 'card empty pad');
-  const columns = { Asset: 'code more', Location: 'more', Status: 'status', When: 'date' };
+  const columns = { Asset: 'code more', Location: 'more', Status: 'status', When: '' };
   const heads = Object.entries(columns).map(([name, classes]) => html`<th scope="col" class=${classes}>${name}</th>`);
   return html`<div class="card scroll" tabindex="0" role="region" aria-label="Work orders to look at now">
     <table class="groups">
@@ -165,10 +164,10 @@ function barOf({ kind, field }: Chart, group: Data, most: number) {
   const filter = value ? { field, operator: 'eq', value } : { field, operator: 'isNull', value: 'true' };
   return html`<tr>
     <th scope="row"><a href=${addressOf({ kind, filters: month ? monthFilters(month, 0, 1) : [filter] })}>${name}</a></th>
-    <td><svg width="100%" height="8" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"
+    <td class="code"><svg width="100%" height="8" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"
       class=${target.color ? 'label' : nothing} .style=${labelStyle(target.color)}>
       <rect width=${Math.max(1, (count / most) * 100)} height="8" /></svg></td>
-    <td class="code number">${count.toLocaleString()}</td>
+    <td class="number">${count.toLocaleString()}</td>
   </tr>`;
 }
 
@@ -193,7 +192,7 @@ const totalOf = (kind: string, data: Data): number | undefined => data[kindOf(ki
 
 function firstSteps(mayWrite: boolean) {
   const entries = html`${button('Import a file', () => chooseFiles('Asset'), 'primary')}
-    <a class="button" href=${addressOf({ kind: 'Asset', view: 'new' })}>New asset</a>`;
+    <a class="button" href=${addressOf({ kind: 'Asset', view: 'new' })}>New asset</a> ${statusLink('Asset')}`;
   const demo = html`<a class="button" href="documentation/README.md#start">Look at the demo</a>`;
   return notice('Nothing is stored here yet', html`${mayWrite ? entries : nothing} ${demo}`);
 }
@@ -206,15 +205,16 @@ export const overview: Viewer = {
   },
   draw(view, data, { mayWrite }) {
     const isEmpty = kindNames.every((kind) => totalOf(kind, data) === 0);
-    const overdue = overdueCount(data);
+    const overdue: number = data.group0?.totalCount ?? 0;
+    const today = new Date().toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
     const drawn = charts.map((chart, index) => {
       const summary = data[`chart${index}`];
       return summary ? chartOf(chart, summary, totalOf(chart.kind, data) ?? 0) : nothing;
     });
     const creation = html`<a class="button primary" href=${addressOf({ kind: 'WorkOrder', view: 'new' })}>New work order</a>`;
     return {
-      title: new Date().toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long' }),
-      note: overdue > 0 ? `${overdue.toLocaleString()} overdue` : '',
+      title: 'Overview',
+      note: overdue > 0 ? `${today}: ${overdue.toLocaleString()} overdue` : today,
       actions: mayWrite('WorkOrder') && !isEmpty ? creation : nothing,
       content: isEmpty
         ? firstSteps(mayWrite('Asset'))

@@ -17,7 +17,7 @@ const detail = (field: string, value: unknown, classes = '') =>
 
 /** A page of the changes of a record: the latest, or those before the cursor `after`. */
 function historyQuery(place: { readonly id?: string; readonly after?: string | undefined }, size = 20): string {
-  const nodes = 'nodes { cursor at action user { id name } message fields { field before after } }';
+  const nodes = 'nodes { cursor at action recordId user { id name } message fields { field before after } }';
   return query('history', { ...place, first: atMost(size) }, `${nodes} hasMore endCursor`);
 }
 
@@ -25,7 +25,7 @@ function historyQuery(place: { readonly id?: string; readonly after?: string | u
 const maxNames = 50;
 
 /** Reads the names of the linked records before the changes and after them: by the field and the ID. */
-async function readNames(kind: string, changes: readonly Data[]): Promise<Data> {
+export async function readNames(kind: string, changes: readonly Data[]): Promise<Data> {
   const queries = new Map<string, string>();
   const listed = changes.filter(({ action }) => action !== 'CREATED');
   for (const { field, before, after } of listed.flatMap(({ fields }) => fields)) {
@@ -46,7 +46,8 @@ function shownValue(kind: string, field: string, value: unknown, names: Data) {
   return isLink(type) && !target ? value : cellOf(type, target ?? value);
 }
 
-const authorOf = ({ user }: Data): string => (user ? nameOf(user) : 'Somebody');
+/** Without keys, nobody knows who changed a record. */
+const deed = ({ user }: Data, did: string) => (user ? html`<b>${nameOf(user)}</b> ${did}` : html`<b>${title(did)}</b>`);
 
 function changeList(kind: string, changes: readonly Data[], names: Data) {
   const fieldOf = ({ field, before, after }: Data) => html`<span class="quiet">${title(linkOf(field))}</span>
@@ -58,7 +59,7 @@ function changeList(kind: string, changes: readonly Data[], names: Data) {
     const changed = action === 'UPDATED' ? fields.filter(({ field }: Data) => field !== 'updatedAt') : [];
     return html`<li>
       ${time(at)}
-      <div><b>${authorOf(change)}</b> ${did}${message && !isUndo && !isOfUndo(message) ? `: ${message}` : ''}</div>
+      <div>${deed(change, did)}${message && !isUndo && !isOfUndo(message) ? `: ${message}` : ''}</div>
       ${changed.map(fieldOf)}
     </li>`;
   };
@@ -66,12 +67,14 @@ function changeList(kind: string, changes: readonly Data[], names: Data) {
 }
 
 /** The page of the history that the address has, with links to the older and to the latest changes. */
-function historyPage(view: View, { nodes, hasMore, endCursor }: Data, names: Data) {
+function historyPage(view: View, { nodes, hasMore, endCursor, horizon }: Data, names: Data) {
   const { kind = '', after } = view;
+  const isCut = horizon && !hasMore && nodes.at(-1)?.action !== 'CREATED';
   const way = (text: string, cursor?: string) =>
     html`<a class="button" href=${addressOf({ ...view, after: cursor })}>${text}</a>`;
   return html`<section>
     <header><h2>History</h2></header> ${changeList(kind, nodes, names)}
+    ${isCut ? html`<small>Earlier changes are no longer kept.</small>` : nothing}
     <div class="row">${hasMore ? way('Older changes', endCursor) : nothing} ${after ? way('Latest changes') : nothing}</div>
   </section>`;
 }
@@ -80,13 +83,19 @@ function historyPage(view: View, { nodes, hasMore, endCursor }: Data, names: Dat
 const valuesOf = ({ fields }: Data): Data =>
   Object.fromEntries(fields.map(({ field, before }: Data) => [field, before]));
 
+/** An allocation is called by its asset. */
+export function deletedName(change: Data, names: Data): string {
+  const values = valuesOf(change);
+  return nameOf({ id: change.recordId, asset: names[`assetId${values.assetId}`], ...values });
+}
+
 function deletedRecord(view: View, deletion: Data, history: Data, names: Data, { mayWrite }: Page) {
   const { kind = '' } = view;
   const values = valuesOf(deletion);
   const fields = inOrder(kind, Object.keys(values)).filter((field) => !/^(id|name|createdAt|updatedAt)$/.test(field));
   const restore = button('Undo', () => void undo(rangeOfDeletion(deletion.cursor)), 'primary end');
   return html`<div class="notice card pad row">
-      <span><b>${authorOf(deletion)} deleted this record.</b> ${time(deletion.at)}</span> ${mayWrite(kind) ? restore : nothing}
+      <span>${deed(deletion, 'deleted')} ${time(deletion.at)}</span> ${mayWrite(kind) ? restore : nothing}
     </div>
     <div class="columns">
       <section><header><h2>Last values</h2></header><dl class="fields">
@@ -124,7 +133,8 @@ function recordQuery({ kind = '', id = '', view, after }: View): string {
     ...(isRecord(kind) ? [historyQuery({ after })] : []),
   ];
   const record = query(one, { id }, `\n    ${parts.join('\n    ')}\n  `);
-  if (view !== 'edit' || isRecord(kind)) return record;
+  if (isRecord(kind)) return `${record}\n  changeHorizon`;
+  if (view !== 'edit') return record;
   const label = query(
     'labels',
     { where: { key: { eq: labelKey(kind, id) } } },
@@ -138,10 +148,13 @@ const isEmpty = (record: Data, field: string): boolean =>
 
 const none = html`<span class="quiet">–</span>`;
 
-const factList = (kind: string, record: Data) =>
-  html`<dl class="facts card pad">${factsOf(kind).map((field) =>
-    detail(field, isEmpty(record, field) ? none : cell(kind, field, record)),
-  )}</dl>`;
+/** The status is first, and what is empty is last. */
+function factList(kind: string, record: Data) {
+  const rank = (field: string) => (isEmpty(record, field) ? 2 : field === 'status' ? 0 : 1);
+  const fields = factsOf(kind).toSorted((a, b) => rank(a) - rank(b));
+  const factOf = (field: string) => detail(field, isEmpty(record, field) ? none : cell(kind, field, record));
+  return html`<dl class="facts card pad">${fields.map(factOf)}</dl>`;
+}
 
 function detailList(kind: string, record: Data) {
   const hidden = [...factsOf(kind), ...stamps, 'name'];
@@ -201,15 +214,15 @@ function linkedRecords(from: string, found: Data, { mayWrite }: Page) {
     <div class="row">${empty.map(addition)}</div>`;
 }
 
-function recordPage(view: View, found: Data, names: Data, page: Page) {
+function recordPage(view: View, found: Data, history: Data, names: Data, page: Page) {
   const { kind = '' } = view;
   const details = () => html`<div class="columns">
     <section><header><h2>Details</h2></header>${detailList(kind, found)}</section>
-    ${historyPage(view, found.history, names)}
+    ${historyPage(view, history, names)}
   </div>`;
   return html`
     ${isRecord(kind) ? factList(kind, found) : html`<p>Kept in another system. This service has the records that refer to it.</p>`}
-    ${linkedRecords(kind, found, page)} ${found.history ? details() : nothing}`;
+    ${linkedRecords(kind, found, page)} ${isRecord(kind) ? details() : nothing}`;
 }
 
 function content(view: View, { names, deletion, history, ...data }: Data, page: Page) {
@@ -219,7 +232,7 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
   if (deletion) return deletedRecord(view, deletion, history, names, page);
   const all = html`<a class="button" href=${addressOf({ kind })}>All ${words(list)}</a>`;
   if (record === null) return notice(`There is no ${words(kind)} with the ID ${id} in this workspace`, all);
-  if (!record || view.view !== 'edit') return record && recordPage(view, record, names, page);
+  if (!record || view.view !== 'edit') return record && recordPage(view, record, history, names, page);
   if (!isRecord(kind)) {
     const label = data.labels.nodes[0] ?? { key: labelKey(kind, record.id) };
     return formPage({ kind: 'Label', record: label, page, address: addressOf({ kind, id }) });
@@ -252,16 +265,17 @@ export const record: Viewer = {
       : { latest: undefined, history: found?.history };
     const [deletion] = latest?.nodes ?? [];
     const names = await readNames(kind, [...(deletion ? [deletion] : []), ...(history?.nodes ?? [])]);
-    yield { ...data, deletion, history, names };
+    yield { ...data, deletion, history: { ...history, horizon: data.changeHorizon }, names };
   },
   draw(view, data, page) {
     const { kind = '', id } = view;
     const { one, list } = kindOf(kind);
-    const found: Data = data[one] ?? { id, ...(data.deletion && valuesOf(data.deletion)) };
+    const found: Data = data[one] ?? { id };
+    const isLabelForm = view.view === 'edit' && !isRecord(kind);
     const numbers = inHead.slice(1).map((field) => data[one]?.[field]);
     const number = numbers.find((value) => value && value !== nameOf(found));
     return {
-      title: nameOf(found),
+      title: isLabelForm ? 'Name and colour' : data.deletion ? deletedName(data.deletion, data.names) : nameOf(found),
       crumb: html`${isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(list)}</a>` : title(kind)}${number && ` / ${number}`}`,
       actions:
         data[one] && page.mayWrite(isRecord(kind) ? kind : 'Label') && view.view !== 'edit'

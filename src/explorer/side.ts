@@ -14,13 +14,15 @@ export function sideBar({ kind, search, view }: View, counts: Data, viewer: stri
     return html`<a href=${addressOf(homeOf(to))} aria-current=${kind === to && (kind || !(search || view)) ? 'page' : nothing}>${text}
       <small aria-hidden="true">${to && count?.toLocaleString()}</small></a>`;
   };
+  const other = (name: string) =>
+    html`<a href=${addressOf({ view: name })} aria-current=${!kind && view === name ? 'page' : nothing}>${title(name)}</a>`;
   const { graphiql } = document.body.dataset;
   return html`
     <a href="explore"><img src="favicon.ico" width="20" height="30" alt=""> <b>Yardgraph</b></a>
     ${link(undefined, 'Overview')}
     <h2>Records</h2>
     ${kindNames.map((name) => link(name, title(kindOf(name).list)))}
-    <a href=${addressOf({ view: 'imports' })} aria-current=${view === 'imports' ? 'page' : nothing}>Imports</a>
+    ${other('imports')} ${other('deleted')}
     <h2>For developers</h2>
     ${graphiql === 'on' ? html`<a href="graphql">GraphiQL</a>` : nothing}
     <a href="reference">REST reference</a>

@@ -54,10 +54,10 @@ function columnMenu(view: View) {
       ${index > 0 ? forward : nothing}
     </li>`;
   };
-  return html`<button type="button" class="bare wide" popovertarget="columns">Columns</button>
+  return html`<button type="button" class="bare" popovertarget="columns">Columns</button>
     <div id="columns" class="floats pad" popover>
       <ul aria-label="Columns">${[...shown, ...hidden].map(row)}</ul>
-      ${button('As at first', () => location.assign(addressOf({ ...view, view: undefined, columns: undefined })))}
+      ${button('Reset', () => location.assign(addressOf({ ...view, view: undefined, columns: undefined })))}
     </div>`;
 }
 
@@ -104,7 +104,14 @@ function emptyPage({ kind = '', search, filters }: View, mayWrite: boolean) {
   const list = words(kindOf(kind).list);
   if (search || filters?.length)
     return notice(`No ${list} match`, html`<a class="button" href=${addressOf({ kind })}>Remove all conditions</a>`);
-  return notice(`No ${list} are stored yet`, mayWrite ? button('Import a file', () => chooseFiles(kind)) : nothing);
+  const entries = html`${button('Import a file', () => chooseFiles(kind))} ${statusLink(kind)}`;
+  return notice(`No ${list} are stored yet`, mayWrite ? entries : nothing);
+}
+
+/** Leads to the label of a new status: without one, forms have no status to choose. */
+export function statusLink(kind: string) {
+  const address = addressOf({ kind: 'Status', id: `status-${Date.now().toString(36)}`, view: 'edit' });
+  return 'status' in kindOf(kind).fields ? html`<a class="button" href=${address}>Name a status</a>` : nothing;
 }
 
 export async function importFiles(kind: string | undefined, list: Iterable<File>): Promise<void> {
@@ -133,9 +140,12 @@ function tableActions(view: View, mayWrite: boolean) {
     void download(kindOf(kind).list, whereOf(view), isForExcel).catch(({ message }) => alert(message));
   // A new record has one value of each.
   const given = filterGroups(filters).flatMap((group) => (group.length === 1 ? group : []));
-  return html`${columnMenu(view)} ${button('CSV', save(false), 'bare wide')} ${button('For Excel', save(true), 'bare wide')}
-    <a class="button bare wide" href=${firstPage(view, { view: 'print' })}>Print</a>
-    ${mayWrite ? button('Import', () => chooseFiles(kind), 'wide') : nothing}
+  return html`<button type="button" class="bare narrow" popovertarget="actions">More</button>
+    <div id="actions" class="floats pad actions" popover>
+      ${columnMenu(view)} ${button('CSV', save(false), 'bare')} ${button('For Excel', save(true), 'bare')}
+      <a class="button bare" href=${firstPage(view, { view: 'print' })}>Print</a>
+      ${mayWrite ? button('Import', () => chooseFiles(kind)) : nothing}
+    </div>
     ${mayWrite ? html`<a class="button primary" href=${addressOf({ kind, view: 'new', filters: given })}>New ${words(kind)}</a>` : nothing}`;
 }
 
@@ -164,7 +174,7 @@ export const table: Viewer = {
     const part = `Printed are the records ${note}: filter the table, or print the next page, too.`;
     const content = html`<div class="tools row">
         ${searching} ${chips(view, data)} ${filterForm(view)} ${narrowing ? narrow : nothing}
-        <label class="row end switch"><input type="checkbox"> All ${columnsOf(view).length} columns</label>
+        <label class="row end phone"><input type="checkbox"> All ${columnsOf(view).length} columns</label>
       </div>
       ${view.view === 'print' && shown?.pageInfo.hasNextPage ? html`<p role="status">${part}</p>` : nothing}
       ${shown?.nodes.length === 0 ? emptyPage(view, mayWrite) : nothing}

@@ -23,7 +23,8 @@ function levels(view: View, { nodes, pageInfo }: Data, totals: readonly Data[]) 
       ${open.includes(node.id) ? level(node.id) : nothing}
     </li>`;
   };
-  if (nodes.length === 0) return notice('Nothing is stored here yet', nothing);
+  const table = html`<a class="button" href=${addressOf({ kind: view.kind })}>Table</a>`;
+  if (nodes.length === 0) return notice('Nothing is stored here yet', table);
   const level = (parent?: string) =>
     html`<ul class="tree">${nodes.filter((node: Data) => node.parent?.id === parent).map(item)}</ul>`;
   return html`${level()}${pageInfo.hasNextPage ? html`<p>There are more: close some.</p>` : nothing}`;

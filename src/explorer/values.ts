@@ -1,7 +1,7 @@
 /** Draws values, links, buttons and tables of records. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
-import { addressOf } from './address.ts';
+import { addressOf, type View, viewOf } from './address.ts';
 import { columns, isLink, nameOf, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
 
@@ -18,7 +18,7 @@ export function timeTexts(value: string) {
   const isNear = Math.abs(moment.getTime() - Date.now()) < nearMs;
   return {
     day: moment.toLocaleDateString(undefined, isNear ? nearFormat : farFormat),
-    clock: isDate ? '' : moment.toLocaleTimeString(undefined, clockFormat),
+    clock: isDate ? '' : moment.toLocaleTimeString(undefined, clockFormat).replace(/\s/g, '\u00a0'),
     whole: moment.toLocaleString(undefined, { dateStyle: 'full', ...(!isDate && { timeStyle: 'short' }) }),
   };
 }
@@ -33,11 +33,26 @@ export const labelStyle = (color: string | null | undefined): string =>
   color && CSS.supports('color', color) ? `--label: ${color}` : '';
 
 /** A link to a record, or to an entity of another system, in the colour of its label. A status is a chip. */
-export function link(kind: string, { color, ...target }: Data, text: unknown = nameOf(target)): TemplateResult {
+export function link(
+  kind: string,
+  { color, ...target }: Data,
+  text: unknown = nameOf(target),
+  href = addressOf({ kind, id: target.id }),
+): TemplateResult {
   const style = labelStyle(color);
   const classes = [kind === 'Status' && 'chip', style && 'label'].filter(Boolean).join(' ');
-  return html`<a class=${classes || nothing} .style=${style}
-    href=${addressOf({ kind, id: target.id })} title=${nameOf(target)}>${text}</a>`;
+  return html`<a class=${classes || nothing} .style=${style} href=${href} title=${nameOf(target)}>${text}</a>`;
+}
+
+/** In a table, a status leads to the records that have it. The table of the page keeps its other conditions. */
+export function tableCell(kind: string, field: string, record: Data): unknown {
+  const status = typeOf(kind, field) === 'Status' && record[field];
+  if (!status) return cell(kind, field, record);
+  const view = viewOf(location.search);
+  const { search, sort, columns, filters = [] }: View = view.kind === kind && !view.id ? view : {};
+  const others = filters.filter(({ field }) => field !== 'statusId');
+  const chosen = [...others, { field: 'statusId', operator: 'eq', value: status.id }];
+  return link('Status', status, undefined, addressOf({ kind, search, sort, columns, filters: chosen }));
 }
 
 /** Draws a field of a record. An ID without a record here is shown as such. */
@@ -65,21 +80,23 @@ export function cellOf(type: string, value: unknown): unknown {
   return html`<span title=${String(value)}>${typeof value === 'number' ? value.toLocaleString() : value}</span>`;
 }
 
-/** A table of which the first column has the heads of the rows. `classes` are those of its columns. */
-export function tableOf(
-  label: string,
-  heads: unknown,
-  rows: readonly (readonly unknown[])[],
-  [, ...classes]: readonly string[] = [],
-): TemplateResult {
-  const cells = (shown: readonly unknown[]) =>
-    shown.map((value, at) => html`<td class=${classes[at] ?? ''}>${value}</td>`);
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
+const frame = (label: string, heads: unknown, rows: unknown, columns = 0) =>
+  html`<div class=${columns > maxColumns ? 'scroll many' : 'scroll'} .style=${`--width: ${columns * columnWidth}px`}
+    tabindex="0" role="region" aria-label=${label}>
     <table>
       <thead><tr>${heads}</tr></thead>
-      <tbody>${rows.map(([first, ...others]) => html`<tr><th scope="row">${first}</th>${cells(others)}</tr>`)}</tbody>
+      <tbody>${rows}</tbody>
     </table>
   </div>`;
+
+/** A table of which the first column has the heads of the rows. `columns` has the classes of each by its head. */
+export function tableOf(label: string, columns: Readonly<Data>, rows: readonly (readonly unknown[])[]) {
+  const [, ...classes] = Object.values(columns);
+  const cell = (value: unknown, at: number) => html`<td class=${classes[at]}>${value}</td>`;
+  const row = ([first, ...others]: readonly unknown[]) =>
+    html`<tr><th scope="row">${first}</th>${others.map(cell)}</tr>`;
+  const heads = Object.entries(columns).map(([head, width]) => headOf(head, width));
+  return frame(label, heads, rows.map(row));
 }
 
 export const headOf = (field: string, classes = '') => html`<th scope="col" class=${classes}>${title(field)}</th>`;
@@ -102,35 +119,33 @@ interface TableOptions {
 
 /**
  * A table of records, whose first column leads to each. A phone shows a status and a time, or two other columns; of an
- * allocation its end, and who has what.
+ * allocation its end, and who has what. What is empty in all rows is shown last there.
  */
 export function recordTable(kind: string, nodes: readonly Data[], label: string, options: TableOptions = {}) {
   const { fields = columns[kind] ?? [], head = headOf, isPickable = false } = options;
   const [first = '', ...others] = fields;
-  const preferred = typeOf(kind, first) === 'DateTime' ? ['DateTime', 'Asset', 'Project'] : ['Status', 'DateTime'];
-  const rank = (field: string) => preferred.indexOf(typeOf(kind, field)) >>> 0;
+  const isOfTime = typeOf(kind, first) === 'DateTime';
+  const preferred = isOfTime ? ['DateTime', 'Asset', 'Project', 'Status'] : ['Status', 'DateTime'];
+  const isEmpty = (field: string) => nodes.every((node) => (node[field] ?? node[`${field}Id`] ?? null) === null);
+  const rank = (field: string) => (isEmpty(field) ? Infinity : preferred.indexOf(typeOf(kind, field)) >>> 0);
   const onPhone = others.toSorted((a, b) => rank(a) - rank(b)).slice(0, 2);
   const classOf = (field: string) => {
     const width = widthClass(kind, field);
     if (field === first) return width || 'name';
     return onPhone.includes(field) ? width : `${width} more`;
   };
-  const nameIn = (node: Data) => (typeOf(kind, first) === 'DateTime' && node[first] ? time(node[first]) : undefined);
+  const nameIn = (node: Data) => (isOfTime && node[first] ? time(node[first]) : undefined);
   const pick = (node: Data) => html`<td class="pick">
     <input type="checkbox" name="pick" value=${node.id} aria-label=${`Select ${nameOf(node)}`}></td>`;
   const row = (node: Data) => html`<tr>
     ${isPickable ? pick(node) : nothing}
     <th scope="row">${link(kind, node, nameIn(node))}</th>
-    ${others.map((field) => html`<td class=${classOf(field)}>${cell(kind, field, node)}</td>`)}
+    ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}</td>`)}
   </tr>`;
   const all = html`<th class="pick"><input type="checkbox" aria-label="Select all" @change=${pickAll}></th>`;
-  return html`<div class=${fields.length > maxColumns ? 'scroll many' : 'scroll'}
-    .style=${`--width: ${fields.length * columnWidth}px`} tabindex="0" role="region" aria-label=${label}>
-    <table>
-      <thead><tr>${isPickable ? all : nothing}${fields.map((field) => head(field, classOf(field)))}</tr></thead>
-      <tbody>${repeat(nodes, ({ id }) => id, row)}</tbody>
-    </table>
-  </div>`;
+  const heads = [isPickable ? all : nothing, ...fields.map((field) => head(field, classOf(field)))];
+  const rows = repeat(nodes, ({ id }) => id, row);
+  return frame(label, heads, rows, fields.length);
 }
 
 function pickAll({ target }: Event): void {

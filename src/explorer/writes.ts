@@ -48,6 +48,7 @@ export async function store(kind: string, input: readonly Data[]) {
 export function report(text: string, range?: ChangeRange): void {
   const message = document.getElementById('message') ?? Object.assign(document.createElement('div'), { id: 'message' });
   document.body.append(message);
+  document.dispatchEvent(new Event('report'));
   const content = html`<span>${text}</span> ${range ? button('Undo', () => void undo(range)) : nothing}
     <button type="button" class="bare" aria-label="Close" @click=${() => report('')}>×</button>`;
   render(

@@ -7,10 +7,12 @@ import type { Config } from '../config.ts';
 import { notFound } from '../errors.ts';
 import { createPage, loadOnce } from '../http/pages.ts';
 
-const browserFile = (name: string) => readFile(join(__dirname, 'browser', name), 'utf8');
-
-/** Bundled by the explorer's build.mjs. */
-const bundled = (name: string) => readFile(join(__dirname, '../explorer/dist', name), 'utf8');
+/** The scripts and styles in a folder. */
+function filesIn(path: string): Readonly<Record<string, () => Promise<string>>> {
+  const folder = join(__dirname, path);
+  const names = readdirSync(folder).filter((name) => /\.(css|js)$|^countries/.test(name));
+  return Object.fromEntries(names.map((name) => [name, () => readFile(join(folder, name), 'utf8')]));
+}
 
 const graphiql = () => import('@graphql-yoga/render-graphiql/graphiql');
 
@@ -18,11 +20,8 @@ const graphiql = () => import('@graphql-yoga/render-graphiql/graphiql');
 const swaggerUi = (name: string) => readFile(require.resolve(`@fastify/swagger-ui/static/${name}`), 'utf8');
 
 /** No path of a request reaches the file system. */
-const files: Readonly<Record<string, () => Promise<string>>> = {
-  'document.css': () => browserFile('document.css'),
-  'key-page.css': () => browserFile('key-page.css'),
-  'key.js': () => browserFile('key.js'),
-  'graphiql.js': () => browserFile('graphiql.js'),
+const files = (): ReturnType<typeof filesIn> => ({
+  ...filesIn('browser'),
   'tabs.json': async () => JSON.stringify(readTabs()),
   'yoga-graphiql.css': async () => (await graphiql()).css,
   'yoga-graphiql.js': async () => (await graphiql()).js,
@@ -30,20 +29,9 @@ const files: Readonly<Record<string, () => Promise<string>>> = {
   'editorWorkerService-worker.js': async () => (await graphiql()).editorWorkerService,
   'graphql-worker.js': async () => (await graphiql()).graphqlWorker,
   'json-worker.js': async () => (await graphiql()).jsonWorker,
-  'reference.js': () => browserFile('reference.js'),
   'swagger-ui.css': () => swaggerUi('swagger-ui.css'),
   'swagger-ui.js': () => swaggerUi('swagger-ui-bundle.js'),
-};
-
-const explorerFiles: typeof files = {
-  'explorer.css': () => bundled('explorer.css'),
-  'explorer.js': () => bundled('explorer.js'),
-  'import.js': () => bundled('import.js'),
-  'map.css': () => bundled('map.css'),
-  'map.js': () => bundled('map.js'),
-  'maplibre-gl-worker.js': () => bundled('maplibre-gl-worker.js'),
-  'countries.json': () => bundled('countries.json'),
-};
+});
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -54,7 +42,7 @@ const types: Readonly<Record<string, string>> = {
 /** Browsers keep a file, and ask each time whether it has changed. */
 export function servePageFiles(app: FastifyInstance, { explorer }: Pick<Config, 'explorer'>): void {
   const loaders = new Map(
-    Object.entries({ ...files, ...(explorer && explorerFiles) }).map(([name, load]) => [
+    Object.entries({ ...files(), ...(explorer && filesIn('../explorer/dist')) }).map(([name, load]) => [
       name,
       loadOnce(async () => createPage(await load(), types[extname(name)])),
     ]),

@@ -213,8 +213,8 @@ describeInChromium('a work order in the explorer', () => {
     const changes = (await history.locator('li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
     expect(changes).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/Somebody updated .*Status Planned → Released/),
-        expect.stringMatching(/Somebody updated Location South yard → ERP-LOCATION-7$/),
+        expect.stringMatching(/Updated .*Status Planned → Released/),
+        expect.stringMatching(/Updated Location South yard → ERP-LOCATION-7$/),
       ]),
     );
     await history.getByRole('link', { name: 'South yard' }).first().waitFor();

@@ -167,7 +167,7 @@ describeInChromium('the map of locations', () => {
     await page.goto(`${origin}${map}#9/53.08/8.8`);
     await page.getByText('5 of 6 locations have coordinates.').waitFor();
     await page.getByText('live', { exact: true }).waitFor();
-    await page.getByRole('heading', { level: 2, name: 'Coordinates to check' }).waitFor();
+    await page.getByRole('columnheader', { name: 'Coordinates to check' }).waitFor();
     for (const problem of [
       '0, 0: 0/0 is in the sea',
       '89, 8: too near to a pole for the map',

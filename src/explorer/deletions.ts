@@ -1,0 +1,48 @@
+/** The latest deletions, of a kind or of all: each leads to the page of the deleted record, which can undo it. */
+import { html, nothing } from 'lit-html';
+import { addressOf } from './address.ts';
+import { kindNames, kindOf, nameOf, title, words } from './kinds.ts';
+import { atMost, constant, query } from './queries.ts';
+import { deletedName, readNames } from './record.ts';
+import { type Data, read, type Viewer } from './service.ts';
+import { link, notice, tableOf, time } from './values.ts';
+
+const fields = 'cursor action kind recordId at user { id name } record { id } fields { field before after }';
+
+function rowOf(change: Data, names: Data): readonly unknown[] {
+  const kind = kindNames.find((name) => constant(name) === change.kind) ?? 'Label';
+  const name = link(kind, { id: change.recordId, name: deletedName(change, names) });
+  return [name, title(kind), time(change.at), change.user && nameOf(change.user)];
+}
+
+export const deleted: Viewer = {
+  queries: (_, { part }) => (part ? [part] : []),
+  /** Looks through the changes from the latest on, until it has found enough, or has looked through many. */
+  async *read({ kind, after }) {
+    const { changeCursor, changeHorizon } = await read('changeCursor changeHorizon');
+    const horizon = Number(changeHorizon ?? 0);
+    const kinds = kind && [Symbol(constant(kind))];
+    const changes: Data[] = [];
+    let [start, part] = [Number(after ?? changeCursor), ''];
+    for (let parts = 0; parts < 10 && start > horizon && changes.length < 50; parts += 1) {
+      const [first, end] = [Math.min(atMost(500), start - horizon), start];
+      start -= first;
+      part = query('changes', { after: String(start), first, kinds }, `nodes { ${fields} }`);
+      const isGone = ({ cursor, action, record }: Data) => action === 'DELETED' && !record && Number(cursor) <= end;
+      changes.push(...(await read(part)).changes.nodes.filter(isGone).reverse());
+    }
+    yield { changes, part, names: await readNames('Allocation', changes), next: start > horizon && String(start) };
+  },
+  draw({ kind }, { changes, names, next }) {
+    const list = kind ? words(kindOf(kind).list) : 'records';
+    const heads = { name: 'name', kind: 'more', deleted: 'date', by: '' };
+    const rows = () => changes.map((change: Data) => rowOf(change, names));
+    const table = () => tableOf(`Deleted ${list}`, heads, rows());
+    const earlier = html`<p><a class="button" href=${addressOf({ kind, view: 'deleted', after: next })}>Earlier deletions</a></p>`;
+    const none = notice(`No deleted ${list} are among the latest changes`, nothing);
+    return {
+      title: `Deleted ${list}`,
+      content: changes && html`${changes.length > 0 ? table() : none} ${next ? earlier : nothing}`,
+    };
+  },
+};
