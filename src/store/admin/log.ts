@@ -17,7 +17,7 @@ const [minPart, maxPart, maxPauseMs] = [200, 5_000, 200];
 
 /** Yields the logs that became shorter. Changes after one that is not older stay, even if the clock went back. */
 export async function* pruneLogs(
-  { dialect, read, transaction }: Database,
+  { driver, dialect, read, run, transaction }: Database,
   before: string,
   { isOver = (): boolean => false, dryRun = false } = {},
 ) {
@@ -43,6 +43,8 @@ export async function* pruneLogs(
         return runQuery(run, log.update({ horizon: upTo, horizon_at: latest }));
       };
       if (!dryRun && (await transaction(deletePart, { workspaceId: Number(workspace_id) })).length === 0) break;
+      // Of the 64 MB that the log of the file may have, writes would wait for 150 ms.
+      if (driver.name === 'SQLite' && !dryRun) await run('pragma wal_checkpoint');
       deleted += part.length;
       const milliseconds = performance.now() - start;
       size = Math.round(Math.min(maxPart, Math.max(minPart, size * Math.min(2, partMs / milliseconds))));
