@@ -164,7 +164,7 @@ function barOf({ kind, field }: Chart, group: Data, most: number) {
   const filter = value ? { field, operator: 'eq', value } : { field, operator: 'isNull', value: 'true' };
   return html`<tr>
     <th scope="row"><a href=${addressOf({ kind, filters: month ? monthFilters(month, 0, 1) : [filter] })}>${name}</a></th>
-    <td class="code"><svg width="100%" height="8" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"
+    <td><svg width="100%" height="8" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"
       class=${target.color ? 'label' : nothing} .style=${labelStyle(target.color)}>
       <rect width=${Math.max(1, (count / most) * 100)} height="8" /></svg></td>
     <td class="number">${count.toLocaleString()}</td>

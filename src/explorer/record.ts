@@ -95,7 +95,7 @@ function deletedRecord(view: View, deletion: Data, history: Data, names: Data, {
   const fields = inOrder(kind, Object.keys(values)).filter((field) => !/^(id|name|createdAt|updatedAt)$/.test(field));
   const restore = button('Undo', () => void undo(rangeOfDeletion(deletion.cursor)), 'primary end');
   return html`<div class="notice card pad row">
-      <span>${deed(deletion, 'deleted')} ${time(deletion.at)}</span> ${mayWrite(kind) ? restore : nothing}
+      <span>${deed(deletion, 'deleted this record')} ${time(deletion.at)}</span> ${mayWrite(kind) ? restore : nothing}
     </div>
     <div class="columns">
       <section><header><h2>Last values</h2></header><dl class="fields">
