@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
+import { runCommand } from '../support/command.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { startLoad } from '../support/faulty-load.ts';
@@ -19,7 +20,7 @@ const random = createRandom(seed);
 const kills = byEffort({ small: 1, long: 200 });
 const restarts = byEffort({ small: 1, long: 10 });
 const [pauseMs = 0, faultMs] = byEffort({ small: [1_000, 0], long: [60_000, 10_000] });
-const writes = byEffort({ small: 8, long: 40 });
+const writes = byEffort({ small: 5, long: 20 });
 /** Of its own, if tests may mount one: it can be full or read-only. */
 const disk = mkdtempSync(join(tmpdir(), 'yardgraph-faults-'));
 const mount = (options: string) => spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', disk]).status === 0;
@@ -76,6 +77,15 @@ async function restart(signal: 'SIGKILL' | 'SIGTERM', between?: () => Promise<un
   await load.verify({ isDrained: signal === 'SIGTERM' });
 }
 
+/** The service starts only once it can write. */
+async function refuseReadOnlyFile() {
+  if (isPostgres || !hasDisk) return;
+  mount('remount,ro');
+  const refusal = { code: 1, err: expect.stringMatching(/^cannot write to the folder .*EROFS/) };
+  expect(await runCommand(settings, 'serve')).toMatchObject(refusal);
+  mount('remount,rw');
+}
+
 /** Waits until the log has the cause of the fault. */
 type UntilLogged = () => Promise<unknown>;
 
@@ -103,7 +113,8 @@ async function failOver(untilLogged: UntilLogged) {
     await load.progress(writes);
     replication.target = 0;
     replication.cut();
-    await pause(2_500);
+    // Longer than a statement may take.
+    await pause(1_500);
     await postgres.halt('SIGKILL');
     gateway.target = standby.port;
     await untilLogged();
@@ -129,9 +140,9 @@ const faults: Record<string, Fault> = {
   [`kill -9, ${kills} times`]: {
     async happen() {
       for (let kill = 0; kill < kills; kill += 1) {
-        if (random.chance(0.9)) await load.progress(1 + random.integer(20));
+        if (random.chance(0.9)) await load.progress(1 + random.integer(writes));
         await pause(random.integer(100));
-        await restart('SIGKILL');
+        await restart('SIGKILL', kill === 0 ? refuseReadOnlyFile : undefined);
       }
     },
   },
@@ -165,16 +176,6 @@ const faults: Record<string, Fault> = {
       await pause(pauseMs);
       service.child.kill('SIGCONT');
     },
-  },
-  'a read-only file, at which the service starts only once it can write': {
-    isPossible: hasDisk && !isPostgres,
-    happen: () =>
-      restart('SIGKILL', async () => {
-        mount('remount,ro');
-        const refusal = { code: 1, err: expect.stringMatching(/^cannot write to the folder .*EROFS/) };
-        expect(await processes.start(settings).ended()).toMatchObject(refusal);
-        mount('remount,rw');
-      }),
   },
   'a read-only server': {
     ...onPostgres,
