@@ -215,8 +215,11 @@ const faults: Record<string, Fault> = {
   'SIGTERM, before which all that was carried out got its response': {
     async happen() {
       load.endDrops();
-      await load.progress(writes);
-      await restart('SIGTERM');
+      for (let n = 0; n < restarts; n += 1) {
+        await load.progress(writes);
+        await pause(random.integer(100));
+        await restart('SIGTERM');
+      }
     },
   },
 };
