@@ -6,7 +6,7 @@ import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
 import { damagedError, describeFile, type ImportFile, isCompressed } from '../import/file.ts';
 import { describeNotes, type Preview, prepare, preview, requireResumable, startRun, store } from '../import/import.ts';
-import { findMadeChanges, type MadeChanges, rangeOf, revertInParts, uniqueMessage } from '../import/made-changes.ts';
+import { findMadeChanges, rangeOf, revertInParts, runDocument, uniqueMessage } from '../import/made-changes.ts';
 import { type Choices, chosenProfile, columnId, type ProposedColumn, propose } from '../import/proposal.ts';
 import { countedRows, type RefusedValue } from '../import/report.ts';
 import type { Import, ImportRun } from '../import/run.ts';
@@ -19,11 +19,15 @@ import { inWords, kindNames, kindOf, outsideQuotes, title } from './kinds.ts';
 import type { Data } from './service.ts';
 import { button, headOf, openDialog } from './values.ts';
 
-/** A message of the command, with the titles of fields and options. */
+/** A message of the command, with the titles of fields and options, and without advice on other options. */
 const inTitles = (message: string): string =>
   outsideQuotes(inWords(message), (text) =>
     text.replace(/--([a-z-]{1,30})/g, (option, name) => (optionTitles[name] ? `“${optionTitles[name]}”` : option)),
-  );
+  )
+    .split(/(?<=[:;,]) /)
+    .filter((part) => !/(?:^| )--[a-z]/.test(part))
+    .join(' ')
+    .replace(/[:;,]$/, '');
 
 async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
   const isPacked = isCompressed(new Uint8Array(await file.slice(0, 2).arrayBuffer()));
@@ -69,7 +73,7 @@ interface Note {
 interface Stored {
   readonly counts: string;
   readonly refused: readonly { readonly name: string; readonly texts: readonly string[] }[];
-  readonly made?: MadeChanges | undefined;
+  readonly made?: Data | undefined;
 }
 
 const restart = 'drop the file under another name';
@@ -136,6 +140,7 @@ class ImportDialog extends HTMLElement {
     this.#end();
     this.#stop = new AbortController();
     const { signal } = this.#stop;
+    const focused = document.activeElement as HTMLElement | null;
     [this.#isBusy, this.#problem, this.#progress, this.#done] = [true, '', '', 0];
     this.#draw();
     try {
@@ -146,6 +151,11 @@ class ImportDialog extends HTMLElement {
     if (this.#stop.signal !== signal) return;
     this.#isBusy = false;
     this.#draw();
+    // The button that was pressed may be gone, and a menu was disabled.
+    const place = focused?.isConnected
+      ? focused
+      : this.querySelector<HTMLElement>('[aria-label="Not clear"], .primary, .save button');
+    if (!this.contains(document.activeElement)) place?.focus();
   }
 
   #importFiles(): readonly ImportFile[] {
@@ -223,8 +233,8 @@ class ImportDialog extends HTMLElement {
       remembered.set(run.workspace, this.#columns, this.#choices);
       const refused = work.files.map((file) => {
         const texts: string[] = [];
-        const name = file.name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&');
-        return { name, texts, write: (part: string) => void texts.push(part) };
+        const name = file.name.replace(/(\.\w{1,10})(?:\.gz)?$/, '.refused$1');
+        return { name, texts, write: (part: string) => void texts.push(part), describe: inTitles };
       });
       const storing = {
         run,
@@ -239,9 +249,10 @@ class ImportDialog extends HTMLElement {
         const soFar = `Stored or refused so far: ${this.#progress || 'no rows'}`;
         throw new Error(`${error.message}. ${soFar}. Try again to go on: nothing is stored twice.`);
       });
-      const made = await findMadeChanges(work.yardgraph, run.id);
+      const { importRun: made } = await work.yardgraph.graphql(runDocument, { id: run.id });
       localStorage.removeItem(name);
-      this.#stored = { counts: said[0] ?? '', refused: refused.filter(({ texts }) => texts.length > 0), made };
+      const counts = said.filter((line) => /created/i.test(line)).join('. ');
+      this.#stored = { counts, refused: refused.filter(({ texts }) => texts.length > 0), made };
     });
     this.isStoring = true;
     return ended.finally(() => {
@@ -249,10 +260,9 @@ class ImportDialog extends HTMLElement {
     });
   }
 
-  #undo(made: MadeChanges): Promise<void> {
-    const { yardgraph } = this.#work as Import;
-    return this.#take(async (signal) => {
-      this.#stored = { counts: await revert(yardgraph, made, signal), refused: [] };
+  #undo(made: Data): Promise<void> {
+    return this.#take(async () => {
+      this.#stored = { counts: await undoImport(made), refused: [] };
     });
   }
 
@@ -345,7 +355,7 @@ class ImportDialog extends HTMLElement {
       );
     if (!creatable) return 'Refused';
     const { length } = values.filter((value) => value.creatable === creatable);
-    const label = length === 1 ? 'Create it' : `Create all ${formatCount(length)} ${creatable.pluralLabel}`;
+    const label = length === 1 ? 'Create it' : `Create all missing ${creatable.pluralLabel}`;
     return button(label, () => this.#change({ createMissing: [...createMissing, listField(creatable)] }));
   }
 
@@ -356,23 +366,21 @@ class ImportDialog extends HTMLElement {
     return counts === undefined ? nothing : html`<p><b>${counts}</b></p> ${refused.map(download)}`;
   }
 }
-async function revert(yardgraph: Yardgraph, made: MadeChanges, signal: AbortSignal): Promise<string> {
-  const counts = { reversed: 0, kept: 0 };
-  for await (const { reversed, kept, failed } of revertInParts(yardgraph, made, { signal })) {
-    counts.reversed += reversed;
-    counts.kept += kept + failed;
-  }
-  const kept = counts.kept > 0 ? ` ${formatCount(counts.kept)} are kept.` : '';
-  return `${formatCount(counts.reversed)} changes undone.${kept}`;
-}
-
-/** Undoes an import of the list. Returns what to say of it. */
-export async function undoImport({ after, upTo, message, created, updated, deleted }: Data): Promise<string> {
+/** Undoes an import of the list. Returns what to say of it. The undo is a run of its own. */
+export async function undoImport({ id, after, upTo, message, created, updated, deleted }: Data): Promise<string> {
   const made = rangeOf(after, upTo, message, created + updated + deleted);
   if (!made || made.message === null)
     throw new Error('others have made changes meanwhile, and no message tells which ones are its own');
-  const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), changeMessage: 'Undo' });
-  return revert(yardgraph, made, new AbortController().signal);
+  const changeMessage = `Undo of ${message ?? id}`;
+  const yardgraph = new Yardgraph({ ...currentKey(), changeMessage });
+  const counts = { reversed: 0, kept: 0 };
+  const signal = new AbortController().signal;
+  for await (const { reversed, kept, failed } of revertInParts(yardgraph, made, { signal, importRun: `undo-${id}` })) {
+    counts.reversed += reversed;
+    counts.kept += kept + failed;
+  }
+  if (counts.reversed === 0) throw new Error('it was undone already, or all its records have changed since');
+  return `${formatCount(counts.reversed)} changes undone.${counts.kept > 0 ? ` ${formatCount(counts.kept)} are kept.` : ''}`;
 }
 
 customElements.define('import-dialog', ImportDialog);

@@ -7,7 +7,7 @@ import { button, cellOf, notice, tableOf } from './values.ts';
 import { report } from './writes.ts';
 
 /** The name of the file, without the ID that makes the message unique. */
-const fileOf = ({ message, id }: Data): string => (message ?? id).replace(/^import of | \([\w-]{1,64}\)$/g, '');
+const fileOf = ({ message, id }: Data): string => (message ?? id).replace(/import of | \([\w-]{1,64}\)$/g, '');
 
 async function undoRun(run: Data, page: Page): Promise<void> {
   report(`Undoing ${fileOf(run)}…`);
@@ -19,13 +19,25 @@ async function undoRun(run: Data, page: Page): Promise<void> {
 function listOf({ nodes, pageInfo }: Data, page: Page) {
   if (nodes.length === 0)
     return notice('No file was imported yet', html`<a class="button" href="explore">Overview</a>`);
+  /** An undo is a later run, which may be undone itself. */
+  const undoOf = (run: Data): Data | undefined => {
+    const undo = nodes.find(({ id }: Data) => id === `undo-${run.id}`);
+    return undo && !undoOf(undo) ? undo : undefined;
+  };
+  const undone = ({ user, startedAt }: Data) =>
+    html`undone ${cellOf('DateTime', startedAt)} ${user ? `by ${user.name ?? user.id}` : nothing}`;
+  const lastCell = (run: Data) => {
+    const undo = undoOf(run);
+    if (undo) return undone(undo);
+    return page.mayWrite() ? button('Undo', () => void undoRun(run, page), 'bare') : nothing;
+  };
   const row = (run: Data) => [
     fileOf(run),
     cellOf('DateTime', run.startedAt),
     run.user?.name ?? run.user?.id,
     ...[run.created, run.updated, run.deleted].map((count: number) => (count > 0 ? count.toLocaleString() : nothing)),
     `${Number(run.after) + 1}–${run.upTo}`,
-    page.mayWrite() ? button('Undo', () => void undoRun(run, page), 'bare') : nothing,
+    lastCell(run),
   ];
   // A phone shows the file, the time and the undo.
   const widths = {
@@ -36,7 +48,7 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
     changed: 'code more',
     deleted: 'code more',
     changes: 'more',
-    undo: 'code',
+    undo: 'name',
   };
   const next = html`<p><a class="button" href=${addressOf({ view: 'imports', after: pageInfo.endCursor })}>Earlier imports</a></p>`;
   return html`${tableOf('Imports', widths, nodes.map(row))} ${pageInfo.hasNextPage ? next : nothing}`;

@@ -73,12 +73,14 @@ export class CsvParser {
     const [firstBreak = ''] = this.text.match(lineBreak) ?? [];
     const start = this.text.slice(line.length, end);
     this.skipTo(line.length);
-    const { separator, header, above, other } = detectTable(start, this.firstLine, declared, this.options);
+    const { separator, header, above, other, isTitle } = detectTable(start, this.firstLine, declared, this.options);
     // A file of refused rows has a header even if the original had none.
     const hasHeader = !columns || columns.every((name, at) => name === headerName(header?.cells[at] ?? null));
     if (!hasHeader) return { separator, names: columns, lineBreak: firstBreak };
     const refuse = (problem: string) => new StartError(`${this.fileName}: ${problem}`);
     if (!header) throw refuse('it is empty: expected a line with the names of the columns');
+    if (isTitle)
+      throw refuse(`no heading is known: leave out the lines above the headings, such as line ${header.line}`);
     const problem = header.text.includes('\0') ? nulProblem : header.problem;
     if (problem) throw refuse(`line ${header.line}, the header: ${problem}`);
     if (other) {
@@ -142,6 +144,8 @@ export function requireLineEnds(rest: string, line: number, fileName: string): v
 
 const nulProblem = 'it has a NUL character: is the file in another encoding, such as --encoding utf-16le?';
 
+const filledIn = ({ cells }: CsvRow): number => cells.filter(Boolean).length;
+
 /**
  * The header is the row with the most known names, else the first that is not empty. The separator is the one with the
  * most known names in the header, else with the most cells, else the one rarer in texts.
@@ -163,8 +167,12 @@ function detectTable(
     const at = columns ? 0 : rows.findIndex((row) => knownIn(row) === known);
     const [header, above] = [rows[at], rows.slice(0, Math.max(0, at))];
     // Rows between two headers would be taken for titles.
-    const other = above.find((row) => knownIn(row) === row.cells.filter(Boolean).length);
-    return { separator, header, above, other, known, width: header?.cells.length ?? 0 };
+    const other = above.find((row) => knownIn(row) === filledIn(row));
+    const width = header?.cells.length ?? 0;
+    // Without a known heading, the first line is the header unless it is shorter than the others.
+    const isWider = (row: CsvRow) => filledIn(row) > (header ? filledIn(header) : 0);
+    const isTitle = known === 0 && !columns && 2 * rows.filter(isWider).length > rows.length;
+    return { separator, header, above, other, known, width, isTitle };
   });
   return tables.reduce((best, table) => ((table.known - best.known || table.width - best.width) > 0 ? table : best));
 }

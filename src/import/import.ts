@@ -7,7 +7,7 @@ import { parseUpsertKeys } from './columns.ts';
 import { RowIndex } from './items.ts';
 import { type Profile, requireKind } from './profiles.ts';
 import { createFileReader, readTreeOrders, scanFiles } from './reading.ts';
-import { countedRows, createRefusedWriter, Refusals, Tally } from './report.ts';
+import { countedRows, createRefusedWriter, Refusals, type RefusedFile, Tally } from './report.ts';
 import {
   deleteInParts,
   findMissingRecords,
@@ -165,11 +165,6 @@ function deletionProblem({ deleteMissing = 0 }: Import, missing: Preview['missin
   return `Nothing is deleted: ${formatCount(number)} records are not in the files, and --delete-missing allows ${formatCount(deleteMissing)}.`;
 }
 
-interface RefusedFile {
-  readonly name: string;
-  write(text: string): void;
-}
-
 interface StoreOptions {
   readonly storing: Storing;
   readonly refusedFiles: readonly RefusedFile[];
@@ -180,7 +175,7 @@ interface StoreOptions {
 export async function store(work: Import, { storing, refusedFiles, isPreviewed }: StoreOptions, { say }: Output) {
   const index = new RowIndex(work);
   const tables = await Promise.all(work.files.map(work.reader.table));
-  const writers = refusedFiles.map(({ write }, file) => createRefusedWriter(tables[file], index, write));
+  const writers = refusedFiles.map((refused, file) => createRefusedWriter(tables[file], index, refused));
   const totals = await sendRows(work, {
     ...{ index, storing, warns: !isPreviewed },
     onPart(outcomes) {

@@ -11,7 +11,7 @@ export interface MadeChanges {
 /** A message of one run, even if several have the same text. File names may contain line breaks. */
 export const uniqueMessage = (text: string, run: string): string => `${text.replace(/\p{Cc}/gu, ' ').trim()} (${run})`;
 
-const runDocument = 'query ($id: ID!) { importRun(id: $id) { after upTo message created updated deleted } }';
+export const runDocument = 'query ($id: ID!) { importRun(id: $id) { id after upTo message created updated deleted } }';
 
 /** The changes of an import, undefined if there are none. */
 export async function findMadeChanges(yardgraph: Yardgraph, id: string): Promise<MadeChanges | undefined> {
@@ -38,13 +38,13 @@ export function describeChanges(made: MadeChanges | undefined): string {
 const maxPart = 10_000;
 
 /**
- * Latest changes first: they may depend on earlier ones. Belongs to no import. Each part is all or nothing. Halves a
+ * Latest changes first: they may depend on earlier ones. Belongs to no import unless one is named. Each part is all or nothing. Halves a
  * part too large for the service, which depends on the texts of its records.
  */
 export async function* revertInParts(
   yardgraph: Yardgraph,
   { first, last, message }: MadeChanges,
-  { dryRun, signal }: { readonly dryRun?: boolean; readonly signal: AbortSignal },
+  { dryRun, signal, importRun = '' }: { readonly dryRun?: boolean; readonly signal: AbortSignal; importRun?: string },
 ): AsyncGenerator<RevertedChanges & MadeChanges> {
   let size = maxPart;
   for (let end = last; end >= first; ) {
@@ -52,7 +52,7 @@ export async function* revertInParts(
     const start = Math.max(first, end - size + 1);
     const length = end - start + 1;
     const range = { after: String(start - 1), upTo: String(end), message };
-    const part = await yardgraph.revertChanges(range, { dryRun, importRun: '' }).catch((error) => {
+    const part = await yardgraph.revertChanges(range, { dryRun, importRun }).catch((error) => {
       if (!isRejectedRequest(error) || length === 1) throw error;
       return undefined;
     });

@@ -85,28 +85,41 @@ export async function propose(
   const textsOf = (type: string) => columns.flatMap((column) => (typeOf(column) === type ? column.texts : []));
   const [times, numbers] = [textsOf('dateTime'), textsOf('number')];
   const known = knownChoices?.(columns);
+  const isPlainExport = columns.some(({ name }) => name === 'createdAt') && !(await hasMark(files[0]));
   const choices = {
     targets: Object.fromEntries(columns.map((column) => [columnId(column), column.target ?? null])),
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     upsertBy: proposeKeys(columns),
     createMissing: [],
     names: {},
-    decimalComma: false,
     ...known,
+    // A number with a point would be refused.
+    decimalComma: known?.decimalComma === true && !numbers.some((text) => /^[+-]?\d*\.\d+$/.test(text)),
     encoding: read,
     dates: proposeDates(times, known?.dates, language),
     years: times.some((text) => /^\d{4}$/.test(text)),
     ...(numbers.some((text) => /^[+-]?[\d.]*\d,\d+$/.test(text)) && { decimalComma: true }),
-    excel: columns.some(({ texts }) => texts.some((text) => /^'+[=+\-@]/.test(text))),
+    excel: !isPlainExport && columns.some(({ texts }) => texts.some((text) => /^'+[=+\-@]/.test(text))),
   };
   return { columns, choices };
 }
 
+/** An export has a byte order mark if it is for spreadsheets. */
+async function hasMark(file: ImportFile | undefined): Promise<boolean> {
+  for await (const [first] of file?.bytes() ?? []) return first === 0xef;
+  return false;
+}
+
+/** And in JSON, one with each other kind or other columns. */
 async function firstRows(file: ImportFile, encoding: string | undefined): Promise<readonly SourceRow[]> {
   const isKnown = (name: string) => name !== '' && (!file.kind || isHeading(file.kind, name));
   const rows: SourceRow[] = [];
+  const shapes = new Set<string>();
   for await (const row of readRows(file, { encoding, isKnown, warn: () => {} })) {
-    if (rows.push(row) === maxRows) break;
+    const shape = `${row.kind?.name} ${row.names}`;
+    if (rows.length < maxRows || !shapes.has(shape)) rows.push(row);
+    else if (file.format === 'csv') break;
+    shapes.add(shape);
   }
   return rows;
 }

@@ -147,8 +147,15 @@ const formatReason = (issue: RowIssue): string => [formatIssue(issue), issue.hel
 
 const formatReasons = (issues: readonly RowIssue[]): string => issues.map(formatReason).join('; ');
 
+export interface RefusedFile {
+  readonly name: string;
+  write(text: string): void;
+  /** Says the reason of a refused row in other words. */
+  describe?(reason: string): string;
+}
+
 /** In the form of the file, with reasons in a last column: rows can be fixed and imported. */
-export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex, write: (text: string) => void) {
+export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex, file: RefusedFile) {
   const { names = [], separator = ',' } = table ?? {};
   const formatCells = (cells: readonly (string | null)[], reason: string): string => {
     // The reason stands below its column, or after the last cell of a row with too many cells.
@@ -162,7 +169,7 @@ export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex
   };
   const formatRow = ({ row, issues }: RowOutcome): string => {
     const { source } = row;
-    const reason = formatReasons(issues);
+    const reason = file.describe?.(formatReasons(issues)) ?? formatReasons(issues);
     // Only this import knows the IDs of rows: later, links need IDs of records.
     const known = recordIdsByCell(index, row);
     const cells = source.cells.map((cell, index) => known.get(index) ?? cell);
@@ -180,7 +187,7 @@ export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex
     isEmpty: () => isEmpty,
     add(rows: readonly RowOutcome[]): void {
       if (rows.length === 0) return;
-      write((isEmpty ? start : '') + rows.map((row) => `${formatRow(row)}\n`).join(''));
+      file.write((isEmpty ? start : '') + rows.map((row) => `${formatRow(row)}\n`).join(''));
       isEmpty = false;
     },
   };

@@ -58,7 +58,8 @@ export function createRowReader(
       if (detail) warn?.({ line, column: '', message: 'columns without a field here are left out', detail });
     }
     const row = readRow(cells, columns, form);
-    check?.(source, columns, row.fields);
+    // What is refused is no warning, too.
+    if (row.issues.length === 0) check?.(source, columns, row.fields);
     return { kind, source, ...row };
   };
 }

@@ -5,7 +5,7 @@ import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest, unavailable } from '../errors.ts';
 import { isMergePatch, readIdempotencyKey } from '../http/request.ts';
-import { expected, isObject, type Parsed } from '../model/issues.ts';
+import { expected, isObject, type Parsed, quote } from '../model/issues.ts';
 import { mergeParser } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
@@ -41,6 +41,10 @@ function createHandler(route: Route, limits: Limits): Handler {
 
 /** The content type and the preference change the meaning of a request: its key covers them. */
 function sessionWithKey({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) {
+  const [parameter] = Object.keys(request.query as object);
+  // Whoever sends `dryRun=true` would not expect that the records are stored.
+  if (parameter !== undefined)
+    throw badRequest(`${quote(parameter)}: unknown parameter: ${method} ${template} has no query parameters`);
   const handling = `${preferredHandling(request) ?? ''}${isMergePatch(request) ? ' merge' : ''}`;
   return request.session.with({ key: readIdempotencyKey(request, reply, `${method} ${template}`, handling) });
 }

@@ -52,15 +52,18 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText('0 new, 3 refused').waitFor();
     expect(await page.getByLabel('Field for Current location').inputValue()).toBe('currentLocation');
     await page.getByText('Current location: there is no location with the name "South yard"').waitFor();
-    await page.getByRole('button', { name: 'Create all 2 locations' }).first().click();
+    await page.getByRole('button', { name: 'Create all missing locations' }).first().click();
     await page.getByText('2 new, 1 refused').waitFor();
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Not clear');
     await page.getByRole('row', { name: 'Line 4' }).getByText('received "45.02.2026"').waitFor();
     expect(await assets()).toEqual([]);
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-import');
 
     await page.getByRole('button', { name: 'Import 2 rows' }).click();
-    await page.getByText('2 created, 0 updated, 0 unchanged, 1 refused').waitFor();
+    await page
+      .getByText('2 created, 0 updated, 0 unchanged, 1 refused. Created for links to them: 2 locations')
+      .waitFor();
     expect(await assets()).toEqual([
       { name: 'Crane', uid: 'A-1', acquiredAt: '2025-12-31T00:00:00.000Z', currentLocation: { name: 'North yard' } },
       { name: 'Lift', uid: 'A-2', acquiredAt: '2026-02-01T00:00:00.000Z', currentLocation: { name: 'South yard' } },
@@ -73,7 +76,7 @@ describeInChromium('a file in the explorer', () => {
     ]);
     const refused = readFileSync(await download.path(), 'utf8');
     expect(refused).toMatch(
-      /^\uFEFFName;UID;Acquired at;Current location;refused because\nTruck;A-3;45\.02\.2026;North yard;/,
+      /^\uFEFFName;UID;Acquired at;Current location;refused because\nTruck;A-3;45\.02\.2026;North yard;"refused: Acquired at: expected a day that exists/,
     );
     expect(refused.trim().split('\n')).toHaveLength(2);
 
@@ -97,6 +100,11 @@ describeInChromium('a file in the explorer', () => {
     await page.reload();
     await page.getByRole('row', { name: 'assets.csv' }).getByRole('button', { name: 'Undo' }).click();
     await page.getByText(/changes undone/).waitFor();
+    await page
+      .getByRole('row', { name: /^assets.csv/ })
+      .getByText(/^undone/)
+      .waitFor();
+    await page.getByRole('row', { name: 'Undo of assets.csv' }).waitFor();
     expect(await assets()).toMatchObject([{ name: 'Truck' }]);
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });

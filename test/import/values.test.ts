@@ -8,11 +8,9 @@ import { type Profile, profileOf, rowOptions } from '../../src/import/profiles.t
 import type { Cell, SourceRow } from '../../src/import/row.ts';
 import { createRowReader } from '../../src/import/values.ts';
 import { WarningCollector } from '../../src/import/warnings.ts';
-import { withApostrophe } from '../../src/model/csv.ts';
 import { formatIssue } from '../../src/model/issues.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { asset, label, location, project } from '../../src/records/index.ts';
-import { byEffort } from '../support/effort.ts';
 
 const source = (names: readonly string[], cells: readonly Cell[], line = 2): SourceRow => {
   return { line, names, cells, text: '' };
@@ -458,39 +456,5 @@ describe('profiles', () => {
     expect(() => profileOf({ map: [], linkBy: [], blank: 'no' as 'keep' }, String)).toThrow(
       '--blank: Invalid option: expected one of "clear"|"keep"',
     );
-  });
-});
-
-describe('a value as the export writes it is read as it was', () => {
-  const numRuns = byEffort({ small: 200, long: 10_000 });
-  const special = fc.constantFrom('', ' ', "'=1", "''-", '=1+1', '\t', '\\N', '007', '1E+5');
-  const text = fc.oneof(special, fc.string({ unit: 'grapheme' }));
-
-  test('texts and IDs, also as spreadsheets get them', () => {
-    const property = fc.property(text, text, fc.boolean(), (name, id, excel) => {
-      const written = (value: string) => (excel ? withApostrophe(value) : value);
-      const row = { name: written(name), statusId: written(id), uid: written(id), 'externalIds.erp': written(id) };
-      const { fields, externalIds } = read(asset, row, { excel });
-      expect(fields).toEqual({ name, statusId: id || null, uid: id || null });
-      expect(externalIds).toEqual({ erp: id || null });
-    });
-    void fc.assert(property, { numRuns });
-  });
-
-  test('numbers, times, truth values and external IDs', () => {
-    const degrees = fc.double({ min: -90, max: 90, noNaN: true });
-    const times = fc.date({ min: new Date('0002-01-01'), max: new Date('9998-01-01'), noInvalidDate: true });
-    const dates = fc.constantFrom('31.12.2026', '12/31/26');
-    const ids = fc.dictionary(text, text);
-    const property = fc.property(degrees, times, fc.boolean(), ids, dates, (latitude, time, flag, sent, order) => {
-      const profile = { dates: order, timeZone: 'Europe/Berlin', decimalComma: true };
-      expect(cellOf(location, 'latitude', String(latitude))).toBe(latitude + 0);
-      expect(cellOf(location, 'latitude', digits(JSON.stringify(latitude)), profile)).toBe(latitude + 0);
-      expect(dateOf(time.toISOString(), profile)).toBe(time.toISOString());
-      expect(cellOf(asset, 'trackUtilization', String(flag), profile)).toBe(flag);
-      const { externalIds } = read(asset, { externalIds: JSON.stringify(sent) }).fields;
-      expect(JSON.stringify(externalIds)).toBe(JSON.stringify(sent));
-    });
-    void fc.assert(property, { numRuns });
   });
 });

@@ -26,6 +26,17 @@ test('the routes are exactly the operations of the endpoint table', () => {
   ]);
 });
 
+test('a write has no query parameters: one that would not be understood stores nothing', async () => {
+  const [{ id }] = await service.create('/projects', { name: 'Wall' });
+  const change = (query: string) => service.patch(`/projects/${id}${query}`, { name: 'Quay' });
+  const answers = [change('?dryRun=true'), ...restKinds.map(({ path }) => service.post(`${path}?dry%0Arun`, []))];
+  for (const { status, body } of await Promise.all(answers)) {
+    expect([status, body.code]).toEqual([400, '400']);
+    expect(body.error).toMatch(/^"dry(Run|\\nrun)": unknown parameter: \w+ \S+ has no query parameters$/);
+  }
+  expect((await change('?')).body.name).toBe('Quay');
+});
+
 test('GET /asset-categories returns an empty array if there are none', async () => {
   expect((await service.get('/asset-categories')).text).toBe('[]');
 });
