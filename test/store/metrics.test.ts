@@ -143,11 +143,16 @@ test('the latest backup has its time, 0 without one, and no time without a folde
     return (await values()).get('yardgraph_last_backup_timestamp_seconds');
   };
   expect([await timeIn(), await timeIn(folder), await timeIn(join(folder, 'none'))]).toEqual([undefined, 0, 0]);
-  for (const [index, name] of ['old.db', 'new.dump', 'unfinished.db.part'].entries()) {
+  for (const [index, name] of [
+    'yardgraph-2026-11-28T03-00-00.000Z.db',
+    'new.dump',
+    'unfinished.dump.part',
+    'yardgraph.db',
+  ].entries()) {
     writeFileSync(join(folder, name), '');
     utimesSync(join(folder, name), 0, 1_000.5 + index);
   }
-  symlinkSync('removed', join(folder, 'removed.db'));
+  symlinkSync('removed', join(folder, 'removed.dump'));
   expect(await timeIn(folder)).toBe(1_001.5);
 });
 
