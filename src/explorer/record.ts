@@ -135,12 +135,8 @@ function recordQuery({ kind = '', id = '', view, after }: View): string {
   const record = query(one, { id }, `\n    ${parts.join('\n    ')}\n  `);
   if (isRecord(kind)) return `${record}\n  changeHorizon`;
   if (view !== 'edit') return record;
-  const label = query(
-    'labels',
-    { where: { key: { eq: labelKey(kind, id) } } },
-    'nodes { id key name color updatedAt }',
-  );
-  return `${record}\n  ${label}`;
+  const where = { key: { eq: labelKey(kind, id) } };
+  return `${record}\n  ${query('labels', { where }, 'nodes { id key name color updatedAt }')}`;
 }
 
 const isEmpty = (record: Data, field: string): boolean =>

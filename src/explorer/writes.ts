@@ -73,8 +73,9 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>): Promise<v
 
 /** The deletion of a record, with the changes of its request just before it that cleared links to the record. */
 export async function rangeOfDeletion(cursor: string): Promise<ChangeRange> {
-  const first = atMost(500);
-  const after = String(Math.max(0, Number(cursor) - first));
+  const { changeHorizon } = await read('changeHorizon');
+  const first = Math.min(atMost(500), Number(cursor) - Number(changeHorizon ?? 0));
+  const after = String(Number(cursor) - first);
   const selection = 'nodes { cursor requestId recordId fields { before } }';
   const nodes: readonly Data[] = (await read(query('changes', { after, first }, selection))).changes.nodes;
   const deletion = nodes.at(-1);

@@ -310,6 +310,7 @@ describeInChromium('the explorer', () => {
     const [shed] = await open.create('/locations', { name: 'Shed', parentId: yard?.id });
     const deletion = 'mutation ($ids: [ID!]!) { deleteLocations(ids: $ids, references: CLEAR) { id } }';
     await open.data(deletion, { ids: [yard?.id] });
+    await open.create('/locations', { name: 'Another yard' });
     const { page, visit, origin } = await newPage(open, '/explore?kind=Location');
     await page.locator('.head').getByRole('link', { name: 'Deleted' }).click();
     await page.getByRole('link', { name: 'Bremen yard' }).click();
