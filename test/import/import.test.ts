@@ -190,6 +190,7 @@ describe('nothing is stored, and the command ends with 1,', () => {
       'assets.json: line 1: an object goes on in the next lines: make a line of each, such as by jq -c . assets.json',
     ],
     ['assets.csv', asset, '--time-zone Mars', '--time-zone: expected a time zone such as Europe/Berlin'],
+    ['assets.csv', asset, '--delete-missing 5', '--delete-missing: name the key of records with --upsert-by'],
     ['assets.csv', asset, '--batch 0', '--batch: expected a whole number from 1 to 999,999'],
     ['assets.csv', asset, '--url http://127.0.0.1:65534', 'the service: ECONNREFUSED (http://127.0.0.1:65534)'],
   ] as const)('for %s with %j and the options "%s": %s', async (name, content, options, message) => {

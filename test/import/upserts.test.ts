@@ -153,9 +153,4 @@ describe('--delete-missing', () => {
       'West',
     ]);
   });
-
-  test('needs a key', async () => {
-    const { code, err } = await imports.import({ 'assets.csv': 'name\nA\n' }, '--delete-missing', '5');
-    expect([code, err]).toEqual([1, '--delete-missing: name the key of records with --upsert-by']);
-  });
 });

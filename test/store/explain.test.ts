@@ -120,6 +120,8 @@ const orders = (query: object, order = by('id')) => store.list(workOrder, { ...o
 const matches = (kind: RecordKind, criteria: Parameters<Tx['findMatches']>[1], except?: string[]) =>
   inSteps(store, (steps) => steps.findMatches(kind, criteria, except));
 const erp = { by: { externalId: 'erp' }, text: 'E-1' };
+const filteredPages = (where: Condition) =>
+  store.pages(link('Project', 'workOrders'), some(project), { where, limit: 5, withCount: true });
 
 test.each<readonly [string, string, () => Promise<unknown>]>([
   ['the default order', primaryKeyOf('work_orders'), () => orders({ after: { values: [], id: position.id } })],
@@ -153,6 +155,17 @@ test.each<readonly [string, string, () => Promise<unknown>]>([
     'pages behind a reverse link',
     'work_orders_project_id',
     () => store.pages(link('Project', 'workOrders'), some(project), { limit: 5, withCount: true }),
+  ],
+  [
+    'lists of each record filtered by a label',
+    isPostgres ? "key = ('key '::text || work_orders.status_id)" : 'work_orders_project_id',
+    () =>
+      filteredPages({ link: 'statusId', target: label, keyPrefix: 'key ', matches: { field: 'name', isSet: true } }),
+  ],
+  [
+    'lists of each record filtered by a link',
+    isPostgres ? 'IS TRUE' : 'work_orders_project_id',
+    () => filteredPages({ link: 'locationId', target: location, matches: { field: 'city', isSet: true } }),
   ],
   [
     'ancestors',

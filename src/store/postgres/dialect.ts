@@ -163,9 +163,13 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
       .select('found.id');
   },
   externalId: (column, key) => `(${column} ->> ${key})`,
-  // Postgres makes `exists` a join. Within `or` and `not`, `in` would compare each row with all values.
-  isAmong: (column, rows) =>
-    builder.raw(`exists (select 1 from ${rows.from} where ${rows.column} = ${column} and ?)`, [rows.where]),
+  // Postgres makes `exists` a join, but with `is true` a hash table or lookups by an index. With joins, 400 lists of 20
+  // records, filtered by the names of 1 to 20,000 labels or locations, took 0.05 to over 30 s, without 0.03 to 0.2 s.
+  // Within `or` and `not`, `in` would compare each row with all values.
+  isAmong(value, { column, from, where }, isPerRow) {
+    const exists = builder.raw(`exists (select 1 from ${from} where ${column} = ${value} and ?)`, [where]);
+    return isPerRow ? builder.raw('(?) is true', [exists]) : exists;
+  },
   // If more than 100 match, a page is soon found in any order.
   isAmongFew(column, rows) {
     const values = builder.raw(`array(select ${rows.column} from ${rows.from} where ? limit 101)`, [rows.where]);

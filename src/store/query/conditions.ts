@@ -10,13 +10,15 @@ import type { Dialect, Filters, Pattern } from './dialect.ts';
 import type { AlikeComparison, Condition, ValueComparison } from './record-query.ts';
 import { ancestorsOf } from './trees.ts';
 
-interface ConditionScope {
+export interface ConditionScope {
   readonly dialect: Dialect;
   readonly workspaceId: number;
   readonly table: Table;
   readonly alias: string;
   /** The depth of subqueries keeps their aliases apart. */
   readonly depth: number;
+  /** Rows are found by another condition, such as the record of a list. */
+  readonly isPerRow?: boolean | undefined;
 }
 
 /** Undefined if every record matches. */
@@ -36,7 +38,7 @@ function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | bool
   if ('all' in condition) return joinConditions(scope, condition.all, 'and');
   if ('any' in condition) return joinConditions(scope, condition.any, 'or');
   if ('not' in condition) {
-    const sql = foldedSql(scope, condition.not);
+    const sql = foldedSql({ ...scope, isPerRow: true }, condition.not);
     return typeof sql === 'boolean' ? !sql : dialect.builder.raw('(?) is not true', [sql]);
   }
   if ('near' in condition) return nearSql(scope, condition.near);
@@ -102,9 +104,11 @@ function linkSql<T>(
   const ofType: Condition[] = keyPrefix ? [{ field: 'key', text: 'startsWith', value: keyPrefix }] : [];
   const where = inWorkspace(inner, foldedSql(inner, { all: [...ofType, matches] }));
   const from = `${target.table} as ${inner.alias}`;
-  // The index of the reference serves this, unlike a comparison of whole keys.
-  const column = keyPrefix ? `substr(${inner.alias}.key, ${keyPrefix.length + 1})` : `${inner.alias}.id`;
-  return where && isAmong(columnOf(scope, link), { column, from, where });
+  let [value, column] = [columnOf(scope, link), `${inner.alias}.id`];
+  // Per row, the index of the keys serves; otherwise that of the reference.
+  if (keyPrefix && scope.isPerRow) [value, column] = [`'${keyPrefix}' || ${value}`, `${inner.alias}.key`];
+  else if (keyPrefix) column = `substr(${inner.alias}.key, ${keyPrefix.length + 1})`;
+  return where && isAmong(value, { column, from, where }, scope.isPerRow);
 }
 
 /**
@@ -129,9 +133,9 @@ function reverseSql(
 ): Knex.Raw | boolean {
   const { builder, filters } = scope.dialect;
   const { kind, field, direction } = reverse;
-  const inner = innerScope(scope, kind);
-  const { alias } = inner;
   const isSome = quantifier === 'some';
+  const inner = { ...innerScope(scope, kind), isPerRow: scope.isPerRow || !isSome };
+  const { alias } = inner;
   const where = inWorkspace(inner, foldedSql(inner, quantifier === 'every' ? { not: matches } : matches));
   if (!where) return !isSome;
   if (direction === 'ancestors') {
@@ -144,7 +148,7 @@ function reverseSql(
     const clashes = builder.raw(clashSql(alias, scope.alias, columnName(field)));
     return builder.raw(`${isSome ? '' : 'not '}exists (select 1 from ${from} where ? and ?)`, [clashes, where]);
   }
-  if (isSome) return filters.isAmong(`${scope.alias}.id`, { column, from, where });
+  if (isSome) return filters.isAmong(`${scope.alias}.id`, { column, from, where }, scope.isPerRow);
   // The databases look this up for each record of a page.
   return builder.raw(`not exists (select 1 from ${from} where ${column} = ${scope.alias}.id and ?)`, [where]);
 }

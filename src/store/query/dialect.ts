@@ -44,7 +44,11 @@ export interface Filters {
   /** True if a column is in one of the ranges. Absent where `or` uses the index. */
   isInRanges?(rows: IndexedColumn, ranges: readonly TextRange[]): Knex.Raw;
   /** True if other rows have the value in a column. */
-  isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
+  isAmong(
+    value: string,
+    rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw },
+    isPerRow?: boolean,
+  ): Knex.Raw;
   /** Alternatives: few rows match and have the value, or many match. Empty where `isAmong` is as fast. */
   isAmongFew(...filter: Parameters<Filters['isAmong']>): readonly Knex.Raw[];
 }

@@ -14,7 +14,7 @@ import {
   tableColumns,
 } from './columns.ts';
 import { keyField, squaredChord } from './computed.ts';
-import { conditionSql, lookupVariants, requireField } from './conditions.ts';
+import { type ConditionScope, conditionSql, lookupVariants, requireField } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import {
   isOrderedByKey,
@@ -25,10 +25,7 @@ import {
   type RecordQuery,
 } from './record-query.ts';
 
-export interface RowSource {
-  readonly dialect: Dialect;
-  readonly workspaceId: number;
-  readonly table: Table;
+export interface RowSource extends Omit<ConditionScope, 'alias' | 'depth'> {
   /** Rows to select from instead of the whole table. */
   readonly from?: Knex.QueryBuilder;
   readonly restriction?: Knex.Raw;
@@ -89,7 +86,7 @@ function matchingRows(source: RowSource, query: RecordQuery, terms: readonly Ter
   const rows = dialect.builder.from(fromSql(source, query.orderBy ?? []));
   rows.where('workspace_id', workspaceId);
   if (restriction) rows.where(restriction);
-  const condition = where && conditionSql({ dialect, workspaceId, table, alias, depth: 0 }, where);
+  const condition = where && conditionSql({ ...source, alias, depth: 0 }, where);
   if (condition) rows.where(condition);
   if (after) rows.where(beyondPositionSql(dialect, 'after', terms, after));
   if (before) rows.where(beyondPositionSql(dialect, 'before', terms, before));

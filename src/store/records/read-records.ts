@@ -361,7 +361,7 @@ function pageSource(dialect: Dialect, workspaceId: number, link: ReverseLink, be
   const { kind, field, direction } = link;
   const { table } = kind;
   const reference = columnName(field);
-  const source = { dialect, workspaceId, table: kind };
+  const source = { dialect, workspaceId, table: kind, isPerRow: true };
   if (below) {
     const ids = descendantIds(source, below, builder.raw('parent.value'));
     return { ...source, restriction: builder.raw(`${table}.${reference} in ?`, [ids]) };
