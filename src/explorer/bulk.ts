@@ -2,16 +2,15 @@
 import { html, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { ref } from 'lit-html/directives/ref.js';
-import { isReversed } from './clock.ts';
-import { Draft, inputNames } from './draft.ts';
-import { fieldInput } from './fields.ts';
-import { kindOf, linkOf, nameFields, nameOf, title, words } from './kinds.ts';
+import { Draft, inputNames, period } from './draft.ts';
+import { draftForm, fieldInput } from './fields.ts';
+import { kindOf, linkOf, nameFields, numberedName, title, words } from './kinds.ts';
 import { atMost, query, selectionOf } from './queries.ts';
 import { type Data, type Page, read } from './service.ts';
 import { button, cell, openDialog, tableOf } from './values.ts';
 import { report } from './writes.ts';
 
-/** The fields that several records may have in common. */
+/** The fields that several records may have in common, and the days by which they are moved. */
 const commonFields = (kind: string): readonly string[] =>
   inputNames(kind).filter((name) => !/String|Float|Int|ExternalIds/.test(kindOf(kind).inputs[name] ?? ''));
 
@@ -25,92 +24,85 @@ async function readRecords(kind: string, ids: readonly string[]): Promise<readon
   return (await read(query(list, page, `nodes { ${selectionOf(kind, shown)} }`)))[list].nodes;
 }
 
-const none = html`<span class="quiet">nothing</span>`;
-
 /** The records before and after the change. */
-function preview(draft: Draft, name: string, records: readonly Data[]) {
-  const { kind } = draft;
-  const [link, value] = [linkOf(name), draft.valueOf(name)];
-  // For a date, both have the same name.
-  const after = { [link]: draft.entryOf(name), [name]: value };
-  const row = (before: Data) => [
-    html`<small>${before.uid ?? before.reference ?? before.number}</small> ${nameOf(before)}`,
-    cell(kind, link, before),
-    value === null ? none : cell(kind, link, after),
-  ];
-  const heads = { [kind]: '', [link]: '', newValue: '' };
-  return html`<div class="full card preview">${tableOf('Preview', heads, records.map(row))}</div>`;
+function preview(kind: string, name: string, drafts: readonly Draft[]) {
+  const fields = name === 'days' ? period : [name];
+  const shown = (recordOf: (field: string) => Data) =>
+    fields.map((field) => html`<div>${cell(kind, linkOf(field), recordOf(field))}</div>`);
+  const rows = drafts.map((draft) => [
+    numberedName(draft.record),
+    shown(() => draft.record),
+    // For a date, both have the same name.
+    shown((field) => ({ [linkOf(field)]: draft.entryOf(field), [field]: draft.valueOf(field) })),
+  ]);
+  const heads = { [kind]: '', [name === 'days' ? 'dates' : linkOf(name)]: 'whole', newValue: 'whole' };
+  return html`<div class="full card preview">${tableOf('Preview', heads, rows)}</div>`;
 }
 
+interface BulkChange {
+  readonly kind: string;
+  readonly page: Page;
+  readonly dialog: HTMLDialogElement;
+  /** Has the value that all records get. */
+  readonly draft: Draft;
+  records: readonly Data[];
+  /** The field that is changed, or `days`. */
+  name: string;
+}
+
+/** The records that do not have the value yet. */
+const changing = ({ kind, records, name, draft }: BulkChange): readonly Draft[] =>
+  records.map((record) => new Draft(kind, record).take(draft, name)).filter(({ changed }) => changed.length > 0);
+
 /** All of the records are stored or none: nothing if somebody has changed one of them since they were read. */
-async function openBulk(kind: string, ids: readonly string[], page: Page): Promise<void> {
-  let records = await readRecords(kind, ids);
+async function save(bulk: BulkChange): Promise<void> {
+  const { kind, page, dialog, records, name: field, draft } = bulk;
+  const drafts = changing(bulk);
+  const wrong = drafts.flatMap(({ record, mistakes }) =>
+    mistakes.map(({ message }) => ({ field, message: `${numberedName(record)}: ${message}` })),
+  );
+  if (!draft.check(dialog.querySelector('form'), wrong)) return;
+  const stored = await draft.store(drafts.map(({ item }) => item));
+  if (stored) {
+    dialog.close();
+    report(`${countText(kind, drafts.length)} changed.`, stored.range);
+    return page.refresh();
+  }
+  // Others may have changed them since.
+  const ids = records.map(({ id }) => id);
+  bulk.records = await readRecords(kind, ids).catch(() => records);
+  drawBulk(bulk);
+}
+
+function drawBulk(bulk: BulkChange): void {
+  const { kind, dialog, records, name, draft } = bulk;
+  const drafts = changing(bulk);
+  const [label, count] = [`Change ${countText(kind, records.length)}`, countText(kind, drafts.length)];
+  const others = records.length - drafts.length;
+  const isEmpty = name !== 'days' && draft.valueOf(name) === null;
+  const option = (field: string) => html`<option value=${field} ?selected=${field === name}>
+    ${field === 'days' ? 'Start and end, by days' : title(linkOf(field))}</option>`;
+  const choose = ({ target }: Event) => {
+    bulk.name = (target as HTMLSelectElement).value;
+    drawBulk(bulk);
+  };
+  const inputs = html`<div class="field"><label for="bulk-field">Field</label>
+      <select id="bulk-field" @change=${choose}>${commonFields(kind).map(option)}</select></div>
+    ${keyed(name, fieldInput(draft, name))} ${preview(kind, name, drafts)}`;
+  // Enter clears nothing.
+  const below = html`<p class="row">
+    <button type=${isEmpty ? 'button' : 'submit'} class=${isEmpty ? '' : 'primary'} ?disabled=${drafts.length === 0}
+      @click=${() => isEmpty && void save(bulk)}>${isEmpty ? `Clear ${words(linkOf(name))} of` : 'Change'} ${count}</button>
+    ${button('Cancel', () => dialog.close())}
+    <small ?hidden=${others === 0}>${name === 'days' && draft.entryOf(name) ? 'Without dates' : 'Unchanged'}: ${countText(kind, others)}</small></p>`;
+  render(html`<h2>${label}</h2> ${draftForm(draft, label, () => void save(bulk), inputs, below)}`, dialog);
+}
+
+function openBulk(kind: string, records: readonly Data[], page: Page): void {
   const dialog = openDialog(`Change ${countText(kind, records.length)}`);
-  let name = commonFields(kind)[0] ?? '';
-  let draft = new Draft(kind, {}, draw);
-
-  /** The records that do not have the value yet. */
-  function affected(): readonly Data[] {
-    const value = draft.valueOf(name);
-    return records.filter((record) => (record[linkOf(name)]?.id ?? record[name] ?? null) !== value);
-  }
-
-  async function save(): Promise<void> {
-    const value = draft.valueOf(name);
-    const input = affected().map(({ id, updatedAt }) => ({ id, ifUpdatedAt: updatedAt, [name]: value }));
-    const wrong = records.find((record) => /^(start|end)Date$/.test(name) && isReversed({ ...record, [name]: value }));
-    const message = wrong && `The end of ${nameOf(wrong)} would be before its start.`;
-    if (!draft.check(dialog.querySelector('form'), message ? [{ field: name, message }] : [])) return;
-    const stored = await draft.store(input);
-    if (stored) {
-      dialog.close();
-      report(`${countText(kind, input.length)} changed.`, stored.range);
-      return page.refresh();
-    }
-    // Others may have changed them since.
-    records = await readRecords(kind, ids).catch(() => records);
-    draw();
-  }
-
-  function draw(): void {
-    const { isBusy, problem } = draft;
-    const [changing, isEmpty] = [affected(), draft.valueOf(name) === null];
-    const choose = ({ target }: Event) => {
-      name = (target as HTMLSelectElement).value;
-      draft = new Draft(kind, {}, draw);
-      draw();
-    };
-    const submit = (event: Event) => {
-      event.preventDefault();
-      // Enter clears nothing.
-      if (!isEmpty) void save();
-    };
-    const count = countText(kind, changing.length);
-    const unchanged = records.length - changing.length;
-    const option = (field: string) =>
-      html`<option value=${field} ?selected=${field === name}>${title(linkOf(field))}</option>`;
-    render(
-      html`<h2>Change ${countText(kind, records.length)}</h2>
-        <form aria-busy=${isBusy} @submit=${submit} @input=${draft.enterInput}>
-          <fieldset class="form" ?disabled=${isBusy}>
-            <div class="field"><label for="bulk-field">Field</label>
-              <select id="bulk-field" @change=${choose}>${commonFields(kind).map(option)}</select></div>
-            ${keyed(name, fieldInput(draft, name))}
-            <p class="full error" role="alert" ?hidden=${!problem}>Not changed: ${problem}.</p>
-            ${preview(draft, name, changing)}
-            <p class="full row">
-              <button class="primary" ?disabled=${isEmpty || changing.length === 0}>Change ${isEmpty ? '' : count}</button>
-              <button type="button" ?hidden=${!isEmpty} ?disabled=${changing.length === 0} @click=${() => void save()}>
-                Clear ${words(linkOf(name))} of ${count}</button>
-              ${button('Cancel', () => dialog.close())}
-              <small ?hidden=${unchanged === 0}>Unchanged: ${countText(kind, unchanged)}</small></p>
-          </fieldset>
-        </form>`,
-      dialog,
-    );
-  }
-
-  draw();
+  const draft = new Draft(kind, {}, () => drawBulk(bulk));
+  const bulk: BulkChange = { kind, page, dialog, draft, records, name: commonFields(kind)[0] ?? '' };
+  drawBulk(bulk);
   dialog.querySelector('select')?.focus();
 }
 
@@ -125,14 +117,16 @@ export function drawBulkBar(kind: string, page: Page): void {
   const head = document.querySelector<HTMLInputElement>('th.pick input');
   if (head) head.checked = all.length > 0 && all.length === selected.length;
   const ids = selected.map(({ value }) => value);
-  const change = () => void openBulk(kind, ids, page).catch(({ message }) => report(message));
+  const open = (records: readonly Data[]) => openBulk(kind, records, page);
+  const change = () => void readRecords(kind, ids).then(open, ({ message }) => report(message));
   const clear = () => {
     for (const box of all) box.checked = false;
     drawBulkBar(kind, page);
+    all[0]?.focus();
   };
   const content = html`<b>${selected.length.toLocaleString()} selected</b>
     ${button('Change…', change)} ${button('Select none', clear, 'bare')}
-    <small class="wide">Enter in a row leads here</small>`;
+    <small class="wide">Shift selects a range, Enter in a row leads here</small>`;
   if (bar) render(content, bar);
 }
 
@@ -140,9 +134,26 @@ export function drawBulkBar(kind: string, page: Page): void {
 export const bulkBar = (kind: string, page: Page) =>
   html`<div class="save bulk row" ${ref(() => drawBulkBar(kind, page))}></div>`;
 
-/** From a selected row, many links would be on the way to the button. */
-export function leadToBar(event: KeyboardEvent): void {
-  if (event.key !== 'Enter' || !(event.target as HTMLElement).matches('td [name=pick]:checked')) return;
-  event.preventDefault();
-  document.querySelector<HTMLElement>('.bulk button')?.focus();
+/** With Shift, a click or the space bar selects all rows from the last one that was clicked. */
+export function pickRange({ target, shiftKey }: MouseEvent): void {
+  const [box, all] = [target as HTMLInputElement, picks()];
+  const [to, last] = [all.indexOf(box), all.findIndex(({ dataset }) => dataset.last)];
+  if (to < 0) return;
+  const from = shiftKey && last >= 0 ? last : to;
+  for (const other of all.slice(Math.min(from, to), Math.max(from, to) + 1)) other.checked = box.checked;
+  for (const other of all) other.dataset.last = other === box ? 'true' : '';
+}
+
+/** Enter leads from a selected row to the button, past many links. With Shift, an arrow also selects the next row. */
+export function pressInRow(event: KeyboardEvent): void {
+  const [box, all] = [event.target as HTMLInputElement, picks()];
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!all.includes(box)) return;
+  if (event.key === 'Enter' && box.checked) {
+    event.preventDefault();
+    document.querySelector<HTMLElement>('.bulk button')?.focus();
+  }
+  if (!event.shiftKey || !step) return;
+  for (const row of [box, all[all.indexOf(box) + step] ?? box]) row.checked = true;
+  box.dispatchEvent(new Event('change', { bubbles: true }));
 }

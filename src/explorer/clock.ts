@@ -1,9 +1,11 @@
 /** Dates and times as the clock of the browser's time zone shows them. A date is stored as its midnight in UTC. */
-import type { Data } from './service.ts';
-
 export const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 
 const dayMs = 86_400_000;
+
+/** `2026-12-01` for a day after `2026-11-30`. */
+export const movedDay = (day: string, days: number): string =>
+  new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10);
 
 const isDate = (value: string): boolean => value.endsWith('T00:00:00.000Z');
 
@@ -45,7 +47,7 @@ export function readTime(date: string, time: string, stored?: string): { value: 
 }
 
 /** True if the end is before the start. A date is the whole day. */
-export function isReversed({ startDate: start, endDate: end }: Data): boolean {
+export function isReversed(start: string | null, end: string | null): boolean {
   if (!start || !end) return false;
   return isDate(start) || isDate(end) ? clockTexts(start)[0] > clockTexts(end)[0] : start > end;
 }

@@ -1,17 +1,20 @@
 /** The entries of a form: reads their values, checks them, and stores them. */
-import { clockTexts, isReversed, readTime } from './clock.ts';
+import { clockTexts, isReversed, movedDay, readTime } from './clock.ts';
 import { inOrder, isLink, kindOf, linkOf } from './kinds.ts';
 import type { Data } from './service.ts';
 import { store } from './writes.ts';
 
 export const longTexts = ['notes', 'description'];
 
-/** The names of the fields: the name is first, long texts and external IDs are last. */
+/** The names of the fields: the name is first, long texts and external IDs are last. `days` move start and end. */
 export function inputNames(kind: string): readonly string[] {
   const last = [...longTexts, 'externalIds'];
   const rank = (name: string) => (name === 'name' ? -2 : last.indexOf(name));
-  return inOrder(kind, Object.keys(kindOf(kind).inputs)).toSorted((a, b) => rank(a) - rank(b));
+  const names = inOrder(kind, Object.keys(kindOf(kind).inputs)).toSorted((a, b) => rank(a) - rank(b));
+  return names.flatMap((name) => (name === 'endDate' ? [name, 'days'] : name));
 }
+
+export const period = ['startDate', 'endDate'] as const;
 
 /** A text, a box that is checked or not, or the target of a link. */
 type Entry = string | boolean | Data;
@@ -36,9 +39,6 @@ interface FieldIssue {
   readonly message: string;
 }
 
-/** Messages of the service begin with a small letter. */
-const sentence = (message: string): string => `${message.replace(/^./, (letter) => letter.toUpperCase())}.`;
-
 export class Draft {
   readonly kind: string;
   /** The record that the entries are based on, or the values that a new one begins with. */
@@ -49,10 +49,9 @@ export class Draft {
   isBusy = false;
   /** By the names of their inputs. A restored value is no entry. */
   readonly #entries = new Map<string, Entry>();
-  #idRows = 1;
   readonly #redraw: () => void;
 
-  constructor(kind: string, record: Data, redraw: () => void) {
+  constructor(kind: string, record: Data, redraw = () => {}) {
     [this.kind, this.record, this.#redraw] = [kind, record, redraw];
   }
 
@@ -69,14 +68,27 @@ export class Draft {
   }
 
   #set(input: string, entry: Entry): void {
-    if (entryText(entry) === entryText(storedEntry(this.kind, this.record, input))) this.#entries.delete(input);
+    if (entryText(entry) === entryText(this.#given(input))) this.#entries.delete(input);
     else this.#entries.set(input, entry);
   }
 
   enter(input: string, entry: Entry): void {
     this.#set(input, entry);
-    if (/^externalIds=/.test(input)) this.#idRows = Math.max(this.#idRows, Number(input.slice(12)) + 2);
+    if (input === 'days') this.#move(/^-?\d{1,5}$/.test(String(entry)) ? Number(entry) : 0);
     this.#show({});
+  }
+
+  /** The clock shows the same time on the other day. */
+  #move(days: number): void {
+    const stored = period.map((name) => [name, clockTexts(this.record[name])[0]] as const);
+    for (const [name, day] of stored) if (day) this.#set(name, movedDay(day, days));
+  }
+
+  /** Takes a field from another draft. */
+  take(draft: Draft, name: string): this {
+    const isTime = kindOf(this.kind).inputs[name] === 'DateTime';
+    for (const input of isTime ? [name, `${name}.time`] : [name]) this.enter(input, draft.entryOf(input));
+    return this;
   }
 
   /** Takes the entry of an input. The input of a picker has no name. */
@@ -86,24 +98,43 @@ export class Draft {
   };
 
   entryOf(input: string): Entry {
-    return this.#entries.get(input) ?? storedEntry(this.kind, this.record, input);
+    return this.#entries.get(input) ?? this.#given(input);
+  }
+
+  /** The entry without a change: of the record, or the location of the asset of a new work order. */
+  #given(input: string): Entry {
+    const isProposed = input === 'locationId' && this.kind === 'WorkOrder' && this.record.id === undefined;
+    const stored = storedEntry(this.kind, this.record, input);
+    return stored || !isProposed ? stored : ((this.entryOf('assetId') as Data).currentLocation ?? '');
   }
 
   /** The names of the fields with entries. */
   get changed(): readonly string[] {
-    return [...new Set([...this.#entries.keys()].map((input) => input.replace(/[.+=].*/s, '')))];
+    const names = [...this.#entries.keys()].map((input) => input.replace(/[.+=].*/s, ''));
+    return [...new Set(names)].filter((name) => name !== 'days');
   }
 
   /** The added external IDs, and an empty one after the last ID. */
   get addedIds(): readonly (readonly [system: string, id: string])[] {
     const text = (input: string) => entryText(this.entryOf(input)).trim();
     const pair = (_: unknown, row: number) => [text(`externalIds+${row}`), text(`externalIds=${row}`)] as const;
-    return Array.from({ length: this.#idRows }, pair);
+    const rows = [...this.#entries.keys()].map((input) =>
+      /^externalIds[+=]/.test(input) ? Number(input.slice(12)) : -1,
+    );
+    return Array.from({ length: Math.max(-1, ...rows) + 2 }, pair);
   }
 
   timeOf(name: string) {
     const [date, time] = [name, `${name}.time`].map((input) => entryText(this.entryOf(input))) as [string, string];
     return readTime(date, time, this.record[name] ?? undefined);
+  }
+
+  /** Explains a value that can be read in two ways, or that the form proposes. */
+  remarkOf(name: string): string | undefined {
+    if (kindOf(this.kind).inputs[name] === 'DateTime') return this.timeOf(name).remark;
+    const isProposed =
+      name === 'locationId' && this.entryOf(name) === (this.entryOf('assetId') as Data).currentLocation;
+    return isProposed ? 'A proposal: the asset is here now.' : undefined;
   }
 
   /** The value of a field; null for an empty one. */
@@ -135,18 +166,22 @@ export class Draft {
     return Object.fromEntries(values);
   }
 
-  /** Shows mistakes that the service would accept, or find too late, and returns false if there are any. */
-  check(form: HTMLFormElement | null, others: readonly FieldIssue[] = []): boolean {
-    // A date that is not whole has no value, like a cleared one.
-    if (this.isBusy || !form?.reportValidity()) return false;
+  /** Mistakes that the service would accept, or find too late. */
+  get mistakes(): readonly FieldIssue[] {
     const times = this.changed.filter((name) => kindOf(this.kind).inputs[name] === 'DateTime');
     const wrong = times.flatMap((field) => {
       const { value, remark } = this.timeOf(field);
       return value === null && remark ? [{ field, message: remark }] : [];
     });
-    if (times.length > 0 && isReversed({ startDate: this.valueOf('startDate'), endDate: this.valueOf('endDate') }))
+    if (times.length > 0 && isReversed(this.timeOf('startDate').value, this.timeOf('endDate').value))
       wrong.push({ field: 'endDate', message: 'The end is before the start.' });
-    const issues = [...wrong, ...this.#idIssues(), ...others];
+    return [...wrong, ...this.#idIssues()];
+  }
+
+  /** Shows mistakes, and returns false if there are any. */
+  check(form: HTMLFormElement | null, issues = this.mistakes): boolean {
+    // A date that is not whole has no value, like a cleared one.
+    if (this.isBusy || !form?.reportValidity()) return false;
     if (issues.length > 0) this.#show({ issues });
     return issues.length === 0;
   }
@@ -173,11 +208,10 @@ export class Draft {
       const issues = items.flatMap(({ field = '', message }: Data) => {
         const path = field.replace(/\..*/s, '');
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
-        return name ? [{ field: name, message: sentence(message) }] : [];
+        const sentence = `${message.replace(/^./, (letter: string) => letter.toUpperCase())}.`;
+        return name ? [{ field: name, message: sentence }] : [];
       });
-      const isOfSome = input.length > 1 && items.length > 0;
-      const problem = isOfSome ? `${items.length} of ${input.length}: ${items[0].message}` : message;
-      this.#show(issues.length > 0 ? { issues } : { problem });
+      this.#show(issues.length > 0 ? { issues } : { problem: items[0]?.message ?? message });
       return undefined;
     }
   }

@@ -84,7 +84,9 @@ function valueInput(view: View, form: HTMLFormElement, field: string) {
   const target = targetOf(kind, field);
   const type = kindOf(kind).filters[field] ?? '';
   const onPick = (record?: Data) => record && addFilter(view, form, record.id);
-  if (target) return picker({ kind: target, name: field, label: 'Value', of: kind, required: true, onPick });
+  if (target)
+    return html`<div class="field"><label for="value">Value</label>
+      ${picker({ id: 'value', kind: target, name: field, of: kind, required: true, onPick })}</div>`;
   if (type === 'BooleanFilter')
     return html`<select name="value" aria-label="Value">
       <option value="true">yes</option><option value="false">no</option>
@@ -104,21 +106,13 @@ function drawInputs(view: View, form: HTMLFormElement): void {
   const isKnown = (condition: string) => operators[type]?.includes(condition.replace(/:.*/, ''));
   const conditions = Object.keys(operatorNames).filter(isKnown);
   const condition = conditions.find((name) => name === sent.get('condition')) ?? conditions[0];
-  const select = (label: string, chosen: string | undefined, options: readonly (readonly [string, string])[]) =>
+  const select = (label: string, chosen: unknown, values: readonly string[], nameOf: (value: string) => string) =>
     html`<select name=${label.toLowerCase()} aria-label=${label} @change=${() => drawInputs(view, form)}>
-      ${options.map(([value, text]) => html`<option value=${value} .selected=${value === chosen}>${text}</option>`)}
+      ${values.map((value) => html`<option value=${value} .selected=${value === chosen}>${nameOf(value)}</option>`)}
     </select>`;
   render(
-    html`${select(
-      'Field',
-      field,
-      fields.map((name) => [name, title(linkOf(name))] as const),
-    )}
-      ${select(
-        'Condition',
-        condition,
-        conditions.map((name) => [name, operatorName(type, name)] as const),
-      )}
+    html`${select('Field', field, fields, (name) => title(linkOf(name)))}
+      ${select('Condition', condition, conditions, (name) => operatorName(type, name))}
       ${condition?.startsWith('isNull') ? nothing : keyed(field, valueInput(view, form, field))}
       <button>Add</button>`,
     form,

@@ -3,10 +3,10 @@ import { html, nothing, render, type TemplateResult } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type Filter, type View } from './address.ts';
 import { timeZone } from './clock.ts';
-import { Draft, inputNames } from './draft.ts';
-import { fieldInput } from './fields.ts';
+import { Draft, inputNames, period } from './draft.ts';
+import { draftForm, fieldInput } from './fields.ts';
 import { isLink, kindOf, linkOf, title, words } from './kinds.ts';
-import { namesOf, query } from './queries.ts';
+import { choiceOf, query } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
 import { button, copyText, notice } from './values.ts';
 import { mutationText, report } from './writes.ts';
@@ -37,6 +37,11 @@ class RecordForm extends HTMLElement {
 
   connectedCallback(): void {
     this.querySelector('input')?.focus();
+  }
+
+  /** The browser would do so later, or not at all. */
+  disconnectedCallback(): void {
+    document.getElementById('main')?.focus();
   }
 
   readonly #redraw = (): void => {
@@ -80,6 +85,7 @@ class RecordForm extends HTMLElement {
     const show = (draft: Draft) => {
       this.#draft = draft;
       this.#draw();
+      this.connectedCallback();
     };
     return html`<div class="notice card pad" role="alert">
       <p class="row"><span><b>Changed meanwhile.</b> Your entries are not stored yet.</span>
@@ -92,32 +98,21 @@ class RecordForm extends HTMLElement {
   #draw(): void {
     const { kind, record } = this.#options;
     const draft = this.#draft;
-    const { isBusy, problem, changed } = draft;
+    const { isBusy } = draft;
     const isNew = draft.record.id === undefined;
     const isStale = !isBusy && !this.#isLeft && record.updatedAt > draft.record.updatedAt;
     const hasTimes = Object.values(kindOf(kind).inputs).includes('DateTime');
-    const submit = (event: Event) => {
-      event.preventDefault();
-      void this.#save(isNew);
-    };
-    const hints = [
-      changed.length > 0 && !isNew ? `${changed.length} ${changed.length === 1 ? 'field' : 'fields'} changed.` : '',
-      hasTimes ? `Times are in ${timeZone}.` : '',
-    ];
-    render(
-      html`${isStale ? this.#conflict() : nothing}
-        ${problem ? html`<p class="notice card pad" role="alert">Not saved: ${problem}.</p>` : nothing}
-        <form class="edit" aria-label=${isNew ? `New ${words(kind)}` : 'Edit'} aria-busy=${isBusy}
-          @submit=${submit} @input=${draft.enterInput}>
-          <fieldset class="form" ?disabled=${isBusy}>${inputNames(kind).map((name) => fieldInput(draft, name))}</fieldset>
-          <p class="save row">
-            <button class="primary" ?disabled=${isBusy}>${isBusy ? 'Saving…' : 'Save'}</button>
-            ${button('Cancel', () => this.#leave())} <small role="status">${hints.join(' ')}</small>
-            ${button('Copy as mutation', () => this.#copy(), 'end wide bare')}
-          </p>
-        </form>`,
-      this,
-    );
+    const names = inputNames(kind).filter((name) => name !== 'days' || period.some((date) => draft.record[date]));
+    const below = html`<p class="save row">
+      <button class="primary" aria-disabled=${isBusy}>${isBusy ? 'Saving…' : 'Save'}</button>
+      ${button('Cancel', () => this.#leave())} ${button('Copy as mutation', () => this.#copy(), 'wide bare')}
+      ${hasTimes ? html`<small>Times are in ${timeZone}.</small>` : nothing}
+    </p>`;
+    const label = isNew ? `New ${words(kind)}` : 'Edit';
+    const inputs = names.map((name) => fieldInput(draft, name));
+    const save = () => void this.#save(isNew);
+    const conflict = isStale ? this.#conflict() : nothing;
+    render(html`${conflict} ${draftForm(draft, label, save, inputs, below)}`, this);
   }
 }
 customElements.define('record-form', RecordForm);
@@ -145,7 +140,7 @@ export const creation: Viewer = {
   queries: (view) =>
     Object.entries(givenValues(view)).flatMap(([field, id]) => {
       const { [field]: type = '' } = kindOf(view.kind).inputs;
-      return isLink(type) ? `${linkOf(field)}: ${query(kindOf(type).one, { id }, namesOf(type))}` : [];
+      return isLink(type) ? `${linkOf(field)}: ${query(kindOf(type).one, { id }, choiceOf(type))}` : [];
     }),
   async *read(view) {
     const queries = creation.queries(view, {});

@@ -115,6 +115,10 @@ export function nameOf(target: Target): string {
   return String(target[field ?? ''] ?? id);
 }
 
+/** People know a machine or an order by its number, which stays visible where a name is cut. */
+export const numberedName = (target: Target): string =>
+  [...new Set([target.uid ?? target.reference ?? target.number, nameOf(target)])].filter(Boolean).join(' ');
+
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 function datesOf({ startDate, endDate }: Target): string[] {

@@ -1,5 +1,5 @@
 /** Records that match a text: exact matches first, then texts that begin with it, then the others by their names. */
-import { kindOf, nameOf, textFields } from './kinds.ts';
+import { kindOf, nameOf, numberedName, textFields } from './kinds.ts';
 import { ascending, atMost, query, whereOf } from './queries.ts';
 import type { Data } from './service.ts';
 
@@ -7,12 +7,12 @@ import type { Data } from './service.ts';
 export const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
 /** The texts by which people know a record, its ID among them. */
-export const textsOf = ({ color, ...target }: Data): string[] =>
+export const textsOf = ({ color, currentLocationId, ...target }: Data): string[] =>
   Object.values(target).filter((text): text is string => typeof text === 'string');
 
 /** 0 for an exact match, 1 for a text that begins with the given one, 2 for all others. */
 export function rankOf(target: Data, text: string): number {
-  const texts = textsOf(target).map(fold);
+  const texts = [...textsOf(target), numberedName(target)].map(fold);
   return [texts.includes(fold(text)), texts.some((other) => other.startsWith(fold(text))), true].indexOf(true);
 }
 
@@ -25,7 +25,7 @@ export function rankMatches(found: readonly Data[], text: string, compare = comp
 }
 
 const part = (kind: string, name: string, page: object, nodes: string) =>
-  `${kindOf(kind).list}${name}: ${query(kindOf(kind).list, page, `${nodes} pageInfo { hasNextPage }`)}`;
+  `${kindOf(kind).list}${name}: ${query(kindOf(kind).list, page, nodes)}`;
 
 /**
  * Finds exact matches and beginnings, which may be on a later page of all matches, by indexes: that of `uid` has its

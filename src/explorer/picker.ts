@@ -1,30 +1,35 @@
 /**
- * A field that finds a record, or an ID of another system, by its name. Exact matches come first, then names that begin
- * with the text. An exact name is accepted without a choice, and *Show more* leads beyond the first 20.
+ * An input that finds a record, or an ID of another system, by its name. Exact matches come first, then names that
+ * begin with the text. Only an exact name is accepted without a choice.
  *
- * The input has the ID `pick-NAME`, and is invalid while its text names nothing. The text stays when the page is drawn
- * again, unless `value` has become another record.
+ * The input is invalid while its text names nothing. The text stays when the page is drawn again, unless `value` has
+ * become another record.
  */
 import { html, nothing } from 'lit-html';
 import { AsyncDirective, directive } from 'lit-html/async-directive.js';
 import { live } from 'lit-html/directives/live.js';
 import { ref } from 'lit-html/directives/ref.js';
-import { isRecord, kindOf, linkOf, nameOf, words } from './kinds.ts';
+import { isRecord, kindOf, linkOf, nameOf, numberedName, title, words } from './kinds.ts';
 import { allQuery, bestQueries, fold, rankMatches, rankOf, textsOf } from './matches.ts';
-import { ascending, atMost, constant, namesOf, query } from './queries.ts';
+import { ascending, atMost, choiceOf, constant, namesOf, query } from './queries.ts';
 import { type Data, read, wait } from './service.ts';
+import { report, store } from './writes.ts';
 
 interface PickerOptions {
+  /** The ID of the input. */
+  readonly id: string;
   /** The kind of the records to choose from, such as `Location`, or a type of other systems, such as `Status`. */
   readonly kind: string;
   /** The kind that has the field, and the field: the IDs of other systems that its records have come first. */
   readonly of: string;
   readonly name: string;
-  readonly label: string;
   /** The record that the field has now. */
   readonly value?: Data | undefined;
   readonly required?: boolean;
-  readonly error?: string | undefined;
+  readonly invalid?: unknown;
+  readonly describedBy?: unknown;
+  /** Whether a text can become the name of a new ID of another system. */
+  readonly mayCreate?: boolean;
   /** Called with the record, or with undefined if the field was cleared. */
   onPick(target: Data | undefined): void;
 }
@@ -33,7 +38,7 @@ type Link = Pick<PickerOptions, 'kind' | 'of' | 'name'>;
 
 /** For a kind, the best matches come first, by indexes. For a type of other systems: IDs in records, and labels. */
 export function targetQueries({ kind, of, name }: Link, text: string, size: number) {
-  const nodes = `nodes { ${namesOf(kind)} }`;
+  const nodes = `nodes { ${choiceOf(kind)} }`;
   const all = allQuery(kind, text, size, nodes);
   if (isRecord(kind)) return [bestQueries(kind, text, size, nodes), [all]].filter((queries) => queries.length > 0);
   const [type, link] = [`${constant(kind)}:`, linkOf(name)];
@@ -42,7 +47,7 @@ export function targetQueries({ kind, of, name }: Link, text: string, size: numb
   const labels = { first: atMost(size), where, orderBy: [{ name: ascending }] };
   const groups = { groupBy: [Symbol(constant(link))], first: atMost(100), where: { [name]: { isNull: false } } };
   const summary = query(`${kindOf(of).list}Summary`, groups, `groups { ${link} { ${namesOf(kind)} } }`);
-  return [[summary, query('labels', labels, 'nodes { key name color } pageInfo { hasNextPage }')]];
+  return [[summary, query('labels', labels, 'nodes { key name color }')]];
 }
 
 /** The targets in the results of these queries, the best first. */
@@ -56,15 +61,7 @@ function targetsIn(results: readonly Data[], { kind, name }: PickerOptions, text
   return rankMatches([...used, ...labels].filter(isMatch), text, () => 0);
 }
 
-interface Found {
-  readonly targets: readonly Data[];
-  /** The text that all matches have been read of. */
-  readonly text?: string;
-  readonly hasMore?: boolean;
-  readonly problem?: string;
-}
-
-/** An entry of the list: a record, more of them, or the text as an ID. */
+/** An entry of the list: a record, or the text as a new name or an ID. */
 interface Choice {
   readonly text: string;
   readonly hint: string;
@@ -75,7 +72,8 @@ class Picker extends AsyncDirective {
   #options!: PickerOptions;
   /** The text of the input since the last choice. */
   #text: string | undefined;
-  #found: Found | undefined;
+  /** With the text that all matches have been read of. */
+  #found: { targets: readonly Data[]; text: string | undefined; problem: string | undefined } | undefined;
   #reading = Promise.resolve();
   #active = -1;
   #isOpen = false;
@@ -107,45 +105,50 @@ class Picker extends AsyncDirective {
 
   #open(pause = 0): void {
     [this.#isOpen, this.#active] = [true, -1];
-    this.#search(20, pause);
+    this.#draw();
+    const fail = ({ message }: Error) => this.#show([], undefined, message);
+    this.#reading = this.#read(this.#typed, pause).catch(fail);
+  }
+
+  #show(targets: readonly Data[], text?: string, problem?: string): void {
+    this.#found = { targets, text, problem };
     this.#draw();
   }
 
-  #search(size: number, pause = 0): void {
-    const fail = ({ message }: Error) => this.#show({ targets: [], problem: message });
-    this.#reading = this.#read(this.#typed, size, pause).catch(fail);
-  }
-
-  #show(found: Found): void {
-    this.#found = found;
-    if (this.#typed !== '' && this.#active < 0 && found.targets.length > 0) this.#active = 0;
-    this.#draw();
-  }
-
-  async #read(text: string, size: number, pause: number): Promise<void> {
+  async #read(text: string, pause: number): Promise<void> {
     await wait(pause);
     const results: Data[] = [];
-    const steps = targetQueries(this.#options, text, size);
+    const steps = targetQueries(this.#options, text, 100);
     for (const [index, queries] of steps.entries()) {
       if (text === this.#typed) results.push(...Object.values(await read(...queries)));
       if (text !== this.#typed) return;
       const targets = targetsIn(results, this.#options, text);
-      const hasMore = results.some(({ pageInfo }) => pageInfo?.hasNextPage);
-      if (index === steps.length - 1) this.#show({ targets, hasMore, text });
-      else if (targets.length > 0) this.#show({ targets, hasMore });
+      if (index === steps.length - 1) this.#show(targets, text);
+      else if (targets.length > 0) this.#show(targets);
     }
   }
 
-  /** Accepts an exact name once somebody leaves the field. */
-  async #settle(): Promise<void> {
-    this.#isOpen = false;
-    this.#draw();
+  /** Accepts an exact name, of one record only, and no text for none. */
+  async #accept(): Promise<void> {
     if (this.#text === undefined) return;
     const text = this.#typed;
     if (text === '') return this.#pick(undefined);
     await this.#reading;
     const exact = this.#found?.targets.filter((target) => rankOf(target, text) === 0) ?? [];
     if (text === this.#typed && exact.length === 1) this.#pick(exact[0]);
+  }
+
+  /** Names a new ID of another system, and picks it. */
+  async #create(name: string): Promise<void> {
+    const { kind } = this.#options;
+    const id = `${words(kind)} ${fold(name)}`.replace(/[^\p{L}\p{N}]+/gu, '-');
+    try {
+      const { range } = await store('Label', [{ key: `${constant(kind)}:${id}`, name }]);
+      report(`${title(kind)} created.`, range);
+      this.#pick({ id, name });
+    } catch (error) {
+      this.#show([], undefined, `Not created: ${(error as Error).message}.`);
+    }
   }
 
   async #press(event: KeyboardEvent): Promise<void> {
@@ -156,34 +159,38 @@ class Picker extends AsyncDirective {
     event.stopPropagation();
     if (!this.#isOpen) return this.#open();
     if (event.key === 'Escape') this.#close();
-    if (this.#active < 0) await this.#reading;
+    if (event.key === 'Enter' && this.#active < 0) return this.#accept();
     const choices = this.#choices();
     if (event.key === 'Enter') choices[this.#active]?.choose();
     if (step) this.#active = (Math.max(this.#active + step, step - 1) + choices.length) % choices.length;
     this.#draw();
-    const { name } = this.#options;
-    document.getElementById(`pick-${name}-${this.#active}`)?.scrollIntoView({ block: 'nearest' });
+    document.getElementById(`${this.#options.id}-${this.#active}`)?.scrollIntoView({ block: 'nearest' });
   }
 
   #choices(): readonly Choice[] {
-    const { targets = [], hasMore, text } = this.#found ?? {};
+    const { targets = [], text } = this.#found ?? {};
     const choices = targets.map((target): Choice => {
       const [, ...hints] = textsOf(target).filter((own) => own !== target.id);
+      if (target.currentLocation) hints.push(nameOf(target.currentLocation));
       return { text: nameOf(target), hint: hints.join(', '), choose: () => this.#pick(target) };
     });
-    const more = { text: 'Show more', hint: '', choose: () => this.#search(targets.length + 50) };
-    if (hasMore) choices.push(more);
     const typed = this.#typed;
-    const isForeign = /^\S+$/.test(typed) && text === typed && !targets.some((target) => rankOf(target, typed) === 0);
+    const { kind, mayCreate } = this.#options;
+    const isNew = text === typed && typed !== '' && !targets.some((target) => rankOf(target, typed) === 0);
+    const label = `as ${/^[aeiou]/.test(words(kind)) ? 'an' : 'a'} ${words(kind)}`;
+    const create = { text: `Create “${typed}” ${label}`, hint: '', choose: () => void this.#create(typed) };
     const foreign = { text: typed, hint: 'as an ID of another system', choose: () => this.#pick({ id: typed }) };
-    return isForeign ? [...choices, foreign] : choices;
+    if (isNew && mayCreate && !isRecord(kind)) choices.push(create);
+    if (isNew && !/\s/.test(typed)) choices.push(foreign);
+    return choices;
   }
 
   #view() {
-    const { kind, name, label, value, required, error } = this.#options;
-    const id = `pick-${name}`;
+    const { id, kind, name, value, required = false, invalid = nothing, describedBy = nothing } = this.#options;
     const choices = this.#isOpen ? this.#choices() : [];
-    const problem = this.#found?.problem ?? (this.#found ? 'Nothing is found.' : 'Searching…');
+    const { targets = [], problem = this.#typed ? 'Nothing is found.' : 'There are none yet.' } = this.#found ?? {
+      problem: 'Searching…',
+    };
     const none = html`<li class="row" role="option" aria-selected="false" aria-disabled="true">${problem}</li>`;
     const active = this.#isOpen && this.#active >= 0 ? `${id}-${this.#active}` : nothing;
     const validity = this.#typed && `Choose ${words(kind)} from the list.`;
@@ -191,26 +198,27 @@ class Picker extends AsyncDirective {
       this.#text = (target as HTMLInputElement).value;
       this.#open(150);
     };
+    const leave = () => {
+      this.#isOpen = false;
+      this.#draw();
+      void this.#accept();
+    };
     // The input keeps the keyboard.
     const keepFocus = (event: Event) => event.preventDefault();
     const option = ({ text, hint, choose }: Choice, index: number) => html`<li class="row" role="option"
       id=${`${id}-${index}`} aria-selected=${index === this.#active} @click=${choose}>
       <span>${text}</span> <small class="end">${hint}</small></li>`;
-    return html`<div class="field picker">
-      <label for=${id}>${label}</label>
-      <input id=${id} role="combobox" autocomplete="off" aria-autocomplete="list" aria-expanded=${this.#isOpen}
+    return html`<input id=${id} role="combobox" autocomplete="off" aria-autocomplete="list" aria-expanded=${this.#isOpen}
         aria-controls=${`${id}-list`} aria-activedescendant=${active} ?required=${required}
-        aria-invalid=${error ? 'true' : nothing} aria-describedby=${error ? `${id}-error` : nothing}
-        .value=${live(this.#text ?? (value ? nameOf(value) : ''))}
+        aria-required=${required || nothing} aria-invalid=${invalid} aria-describedby=${describedBy}
+        .value=${live(this.#text ?? (value ? numberedName(value) : ''))}
         ${ref((input) => (input as HTMLInputElement | undefined)?.setCustomValidity(validity))}
         @click=${() => this.#isOpen || this.#open()} @input=${type}
-        @keydown=${(event: KeyboardEvent) => void this.#press(event)} @blur=${() => void this.#settle()}>
-      <ul class="options floats" id=${`${id}-list`} role="listbox" aria-label=${label} ?hidden=${!this.#isOpen}
-        @mousedown=${keepFocus}>
-        ${(this.#found?.targets ?? []).length === 0 ? none : nothing} ${choices.map(option)}
-      </ul>
-      ${error ? html`<small class="error" id=${`${id}-error`}>${error}</small>` : nothing}
-    </div>`;
+        @keydown=${(event: KeyboardEvent) => void this.#press(event)} @blur=${leave}>
+      <ul class="options floats" id=${`${id}-list`} role="listbox" aria-label=${title(linkOf(name))}
+        ?hidden=${!this.#isOpen} @mousedown=${keepFocus}>
+        ${targets.length === 0 ? none : nothing} ${choices.map(option)}
+      </ul>`;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Writes the queries of the views as text that anybody can copy: with their values in it, in place of variables. */
 import { type Filter, textOf, type View } from './address.ts';
+import { movedDay } from './clock.ts';
 import { dayOf } from './days.ts';
 import { columns, isLink, isRecord, kindOf, nameFields, searchedLinks, textFields, typeOf } from './kinds.ts';
 
@@ -37,6 +38,10 @@ export const documentOf = (queries: readonly string[]): string => `{\n  ${querie
 
 export const namesOf = (kind: string): string => selectionOf(kind, nameFields(kind));
 
+/** The names of a record to choose, and where it is. */
+export const choiceOf = (kind: string): string =>
+  kind === 'Asset' ? selectionOf(kind, [...nameFields(kind), 'currentLocation']) : namesOf(kind);
+
 /** Fields of a record; of a link, what names the record to which it leads. */
 export function selectionOf(kind: string, fields: readonly string[]): string {
   const selected = fields.map((field) => {
@@ -70,7 +75,7 @@ const isDay = (text: string): boolean => {
 
 /** A day begins in the time zone of the viewer. A time at midnight UTC is a date: it is of this day for everybody. */
 function dayCondition(field: string, operator: string, day: string): object | undefined {
-  const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+  const next = movedDay(day, 1);
   const startOf = (first: string) => new Date(`${first}T00:00`).toISOString();
   const before = (end: string) => ({ [field]: { lt: startOf(end), ne: end } });
   // The range lets the database read an index from the earlier midnight on.

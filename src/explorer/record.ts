@@ -9,7 +9,7 @@ import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, type
 import { atMost, constant, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
 import { button, cell, cellOf, link, notice, recordTable, time } from './values.ts';
-import { isOfUndo, openDeletion, rangeOfDeletion, undo } from './writes.ts';
+import { deleteRecord, isOfUndo, rangeOfDeletion, undo } from './writes.ts';
 
 /** A field of a record with its value. */
 const detail = (field: string, value: unknown, classes = '') =>
@@ -245,7 +245,7 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
 function recordActions(kind: string, record: Data, page: Page) {
   const edit = addressOf({ kind, id: record.id, view: 'edit' });
   if (!isRecord(kind)) return html`<a class="button" href=${edit}>Name and colour</a>`;
-  return html`${button('Delete', () => void openDeletion(kind, record, page), 'bare')}
+  return html`${button('Delete', () => void deleteRecord(kind, record, page), 'bare')}
     <a class="button primary" id="edit" href=${edit}>Edit</a>`;
 }
 

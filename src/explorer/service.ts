@@ -94,8 +94,7 @@ export async function follow(start: () => Promise<void>, onChange: () => Promise
 /** Yields after it has connected and after each change. Ends, or throws, when the connection ends. */
 async function* changes(): AsyncGenerator<void> {
   const stop = new AbortController();
-  const hide = () => isHidden() && stop.abort();
-  document.addEventListener('visibilitychange', hide, { signal: stop.signal });
+  document.addEventListener('visibilitychange', () => isHidden() && stop.abort(), { signal: stop.signal });
   try {
     const { ok, status, body } = await fetch('graphql', {
       method: 'POST',

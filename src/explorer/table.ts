@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import { addressOf, type View, viewOf } from './address.ts';
-import { bulkBar, drawBulkBar, leadToBar } from './bulk.ts';
+import { bulkBar, drawBulkBar, pickRange, pressInRow } from './bulk.ts';
 import { chips, facetQueries, facets, filterForm, filterNames, firstPage } from './filters.ts';
 import { columns, inOrder, kindOf, title, words } from './kinds.ts';
 import { ascending, atMost, descending, filterGroups, query, rowsOf, whereOf } from './queries.ts';
@@ -178,7 +178,7 @@ export const table: Viewer = {
       </div>
       ${view.view === 'print' && shown?.pageInfo.hasNextPage ? html`<p role="status">${part}</p>` : nothing}
       ${shown?.nodes.length === 0 ? emptyPage(view, mayWrite) : nothing}
-      ${shown?.nodes.length > 0 ? html`<div class="beside" @change=${() => drawBulkBar(kind, page)} @keydown=${leadToBar}><div>${pageOf(view, shown, note, mayWrite)}</div>${narrowing}</div>` : nothing}
+      ${shown?.nodes.length > 0 ? html`<div class="beside" @click=${pickRange} @change=${() => drawBulkBar(kind, page)} @keydown=${pressInRow}><div>${pageOf(view, shown, note, mayWrite)}</div>${narrowing}</div>` : nothing}
       ${mayWrite ? bulkBar(kind, page) : nothing}`;
     return { title: title(list), note, actions: tableActions(view, mayWrite), content };
   },

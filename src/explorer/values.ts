@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { addressOf, type View, viewOf } from './address.ts';
-import { columns, isLink, nameOf, title, typeOf, words } from './kinds.ts';
+import { columns, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
 
 const nearFormat = { weekday: 'short', day: '2-digit', month: 'short' } as const;
@@ -63,9 +63,6 @@ export function cell(kind: string, field: string, record: Data): unknown {
     return html`<i class="quiet" title=${`${id}: no ${words(field)} here has this ID`}>${id} · not stored here</i>`;
   return cellOf(typeOf(kind, field), value);
 }
-
-/** People know a machine by its number, which stays visible where a name is cut. */
-const numberedName = (target: Data): string => [...new Set([target.uid, nameOf(target)])].filter(Boolean).join(' ');
 
 export function cellOf(type: string, value: unknown): unknown {
   if (value === null || value === undefined) return nothing;

@@ -4,7 +4,7 @@ import type { ChangeRange } from '../../client/index.ts';
 import { kindOf, nameOf, title, words } from './kinds.ts';
 import { atMost, query } from './queries.ts';
 import { type Data, type Page, read, yardgraph } from './service.ts';
-import { button, openDialog } from './values.ts';
+import { button } from './values.ts';
 
 /** The mutation that stores an item. The item of a new record has no ID. */
 function mutationOf(kind: string, { id }: Data = {}) {
@@ -44,17 +44,23 @@ export async function store(kind: string, input: readonly Data[]) {
   return { records, range };
 }
 
-/** Shows a message, with an undo of the changes. It stays from view to view, until somebody closes it. */
+/**
+ * Shows a message, with an undo of the changes. It stays from view to view, until somebody closes it. For the keyboard,
+ * it is just before the content.
+ */
 export function report(text: string, range?: ChangeRange): void {
   const message = document.getElementById('message') ?? Object.assign(document.createElement('div'), { id: 'message' });
-  document.body.append(message);
+  const main = document.getElementById('main');
+  if (!message.isConnected) main?.before(message);
   document.dispatchEvent(new Event('report'));
   const content = html`<span>${text}</span> ${range ? button('Undo', () => void undo(range)) : nothing}
     <button type="button" class="bare" aria-label="Close" @click=${() => report('')}>×</button>`;
   render(
-    html`<div role="status" class=${text ? 'toast floats pad row' : ''}>${text ? content : nothing}</div>`,
+    html`<div role="status" tabindex="-1" class=${text ? 'toast floats pad row' : ''}>${text ? content : nothing}</div>`,
     message,
   );
+  // A button that was pressed here is gone.
+  if (document.activeElement === document.body) (text ? message.querySelector<HTMLElement>('[role]') : main)?.focus();
 }
 
 export async function undo(range: ChangeRange | Promise<ChangeRange>): Promise<void> {
@@ -85,12 +91,10 @@ export async function rangeOfDeletion(cursor: string): Promise<ChangeRange> {
   return { after: other?.cursor ?? after, upTo: cursor };
 }
 
-type References = 'CLEAR' | 'REFUSE';
-
 const recordsOf = (kind: string) => yardgraph[kindOf(kind).list as 'assets'];
 
 /** Says which records keep this one from being deleted, without their IDs. */
-async function findReferences(kind: string, id: string, references: References): Promise<string | undefined> {
+async function findReferences(kind: string, id: string, references: 'CLEAR' | 'REFUSE'): Promise<string | undefined> {
   try {
     await recordsOf(kind).delete([id], { references, dryRun: true });
     return undefined;
@@ -101,38 +105,22 @@ async function findReferences(kind: string, id: string, references: References):
   }
 }
 
-export async function openDeletion(kind: string, record: Data, page: Page): Promise<void> {
+/** Asks before it deletes a record, and says what becomes of the records that refer to it. */
+export async function deleteRecord(kind: string, record: Data, page: Page): Promise<void> {
   const name = nameOf(record);
-  const dialog = openDialog(`Delete ${name}`);
-  const draw = (text: string, confirm?: () => Promise<void>) => {
-    const remove = html`<button type="button" class="danger" ?hidden=${!confirm} @click=${confirm}>Delete</button>`;
-    render(
-      html`<h2>Delete ${name}?</h2> <p role="status">${text}</p>
-        <p class="row">${remove} ${button('Cancel', () => dialog.close())}</p>`,
-      dialog,
-    );
-  };
-  const remove = async (references: References) => {
-    draw('Deleting…');
-    const write = (changeMessage: string) => recordsOf(kind).delete([record.id], { references, changeMessage });
-    try {
-      // Other records lose their links to this one: their changes have the same message.
-      const { range } = await tracked('deleted', write);
-      dialog.close();
-      report(`${title(kind)} deleted.`, range);
-      await page.refresh();
-    } catch (error) {
-      draw(`Not deleted: ${(error as Error).message}.`);
-    }
-  };
-  draw('Looking for records that refer to it…');
   try {
     const found = await findReferences(kind, record.id, 'REFUSE');
     const needed = found && (await findReferences(kind, record.id, 'CLEAR'));
-    const effect = `It is ${found}. Links to this ${words(kind)} are cleared, and nothing else is deleted.`;
-    if (needed) draw(`It cannot be deleted, because it is ${needed}.`);
-    else draw(found ? effect : 'No other record refers to it.', () => remove(found ? 'CLEAR' : 'REFUSE'));
+    if (needed) return report(`${name} cannot be deleted, because it is ${needed}.`);
+    const cleared = `It is ${found}. Links to this ${words(kind)} are cleared, and nothing else is deleted.`;
+    if (!confirm(`Delete ${name}? ${found ? cleared : 'No other record refers to it.'}`)) return;
+    // Other records lose their links to this one: their changes have the same message.
+    const references = found ? 'CLEAR' : 'REFUSE';
+    const write = (changeMessage: string) => recordsOf(kind).delete([record.id], { references, changeMessage });
+    const { range } = await tracked('deleted', write);
+    report(`${title(kind)} deleted.`, range);
+    await page.refresh();
   } catch (error) {
-    draw(`It cannot be deleted: ${(error as Error).message}.`);
+    report(`Not deleted: ${(error as Error).message}.`);
   }
 }

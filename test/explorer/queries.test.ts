@@ -73,7 +73,7 @@ test('every view has queries, with each filter and in each order', () => {
   const links = kindNames.flatMap((of) =>
     Object.keys(kindOf(of).filters).flatMap((name) => {
       const kind = typeOf(of, linkOf(name));
-      return kind in kinds ? [{ of, name, kind, label: '' }] : [];
+      return kind in kinds ? [{ of, name, kind }] : [];
     }),
   );
   expect(links.length).toBeGreaterThan(30);
@@ -164,13 +164,15 @@ test('a list of a record is the table to which it leads', async () => {
   expect(compared).toEqual(expect.arrayContaining(some));
 });
 
-test('a search finds records by the names of labels, and by IDs of other systems with blanks', async () => {
+test('a search finds records by names of labels and of linked records, and by IDs of other systems with blanks', async () => {
   const user = service.as(await service.key({ workspace: 'searched' }));
   await user.create('/labels', { key: 'STATUS:7', name: 'Wartet auf Müller' });
-  await user.create('/assets', { name: 'Crane', statusId: '7' }, { name: 'Pump', externalIds: { erp: 'KT 41: 7' } });
+  const [place] = await user.create('/locations', { name: 'Quay 2' });
+  const pump = { name: 'Pump', externalIds: { erp: 'KT 41: 7' } };
+  await user.create('/assets', { name: 'Crane', statusId: '7', currentLocationId: place?.id }, pump);
   const found = async (search: string) =>
     (await user.data(documentOf(views.table.queries({ kind: 'Asset', search }, {})))).assets.nodes;
-  expect(await found('crane muller')).toMatchObject([{ name: 'Crane' }]);
+  for (const search of ['crane muller', 'quay crane']) expect(await found(search)).toMatchObject([{ name: 'Crane' }]);
   expect(await found('erp:KT 41: 7')).toMatchObject([{ name: 'Pump' }]);
 });
 
