@@ -67,7 +67,8 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
   const response = errorResponseFor(error, request);
   reply.code(response.status);
   setErrorHeaders(reply, response);
-  if (response.status === 404 && request.method === 'GET' && acceptsHtml(request))
+  // Only where there is no route: some clients of the REST API accept HTML first.
+  if (response.status === 404 && request.is404 && request.method === 'GET' && acceptsHtml(request))
     return sendMissingPage(request, reply);
   if (!wantsProblem(request)) return reply.type('application/json; charset=utf-8').send(errorBody(response));
   // As bytes: Fastify adds a charset to text, and this media type has none.

@@ -175,6 +175,13 @@ test(`${requests} random requests get no 5xx, and every error has the documented
       expect(error.errors.length, details()).toBeGreaterThan(0);
     } else if (String(received['content-type']).startsWith('application/problem+json')) {
       expect(error, details()).toMatchObject({ type: 'about:blank', status: statusCode, detail: expect.any(String) });
+    } else if (String(received['content-type']).startsWith('text/html')) {
+      // A browser at an address without a route.
+      expect([statusCode, sent.method, own.accept], details()).toEqual([
+        404,
+        'GET',
+        expect.stringContaining('text/html'),
+      ]);
     } else expect(error, details()).toEqual({ error: expect.any(String), code: String(statusCode) });
   }
 

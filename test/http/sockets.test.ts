@@ -40,7 +40,8 @@ test('a connection that stays open keeps none of its responses in memory', async
   // Node keeps the last one until the next request.
   await eventually(() => {
     collectGarbage();
-    expect(responses[0]?.deref()).toBeUndefined();
+    // A failed comparison of the response itself would keep it.
+    expect(responses[0]?.deref() === undefined).toBe(true);
   });
   expect(responses).toHaveLength(2);
   expect(socket.destroyed).toBe(false);

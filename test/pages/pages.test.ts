@@ -182,6 +182,8 @@ test('an unknown address is a page for browsers, with the way home', async () =>
   const { status, headers, text } = await closed.get('/some/place?here', browser);
   expect([status, headers['content-type'], headers.vary]).toEqual([404, 'text/html; charset=utf-8', 'Accept']);
   expect(text).toContain('<a href="../">Go to Yardgraph</a>');
+  // Elsewhere, the error keeps its form: some clients accept HTML first.
+  expect((await service.get('/pages/none', browser)).body).toMatchObject({ code: '404' });
 });
 
 test.each(['key', 'tsconfig.json', '..%2Fhome.ts', 'toString', '__proto__'])(
