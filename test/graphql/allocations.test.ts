@@ -1,11 +1,11 @@
-/** The times of allocations: which assets are free, and which allocations clash. */
+/** The times of allocations, and which of them clash. query-model.test.ts and write-model.test.ts have more of both. */
 import { expect, test } from 'vitest';
 import { allocation, asset } from '../../src/records/index.ts';
 import { endless } from '../../src/store/writes/tx.ts';
-import { createDatabase, isPostgres } from '../support/database.ts';
+import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { inSteps, insert } from '../support/insert.ts';
-import { createDocument, deleteDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
+import { createDocument, deleteDocument, upsertDocument } from '../support/mutations.ts';
 import { storeOpener } from '../support/open-store.ts';
 import { createRandom } from '../support/random.ts';
 import { startOn, stopServices, useWorkspaces } from '../support/service.ts';
@@ -35,24 +35,6 @@ async function allocate(assetId: string, ...times: readonly (readonly [number | 
   return result as readonly Allocated[];
 }
 
-test('an asset is free at a time that none of its allocations overlaps', async () => {
-  const freeBetween =
-    'query ($during: DuringFilter!) { assets(where: { allocations: { none: { during: $during } } }) { nodes { name } } }';
-  await allocate(await createAsset('Crane'), [2, 5]);
-  await allocate(await createAsset('Excavator'), [5, null]);
-  await allocate(await createAsset('Truck'), [null, 5], [5, 5], [6, 4]);
-  const free = async (from: number, to?: number) => {
-    const during = { from: day(from), ...(to && { to: day(to) }) };
-    const { assets } = await service.data(freeBetween, { during });
-    return assets.nodes.map(({ name }: { name: string }) => name);
-  };
-
-  expect(await free(1, 2)).toEqual(['Crane', 'Excavator', 'Truck']);
-  expect(await free(4, 5)).toEqual(['Excavator', 'Truck']);
-  expect(await free(5, 6)).toEqual(['Crane', 'Truck']);
-  expect(await free(1)).toEqual(['Truck']);
-});
-
 test('random times clash, and are found by a time, as by the rule', async () => {
   const seed = Date.now();
   const random = createRandom(seed);
@@ -78,28 +60,6 @@ test('random times clash, and are found by a time, as by the rule', async () => 
     const expected = all.filter((own) => overlap(own, { startDate: during.from, endDate: during.to }));
     expect(idsOf(found.allocations.nodes), `seed ${seed}`).toEqual(idsOf(expected));
   }
-});
-
-test.runIf(isPostgres)('times whose bounds are in order overlap as ranges of Postgres do', async () => {
-  const random = createRandom(7);
-  const times = Array.from({ length: 80 }, () => {
-    const start = 1 + random.integer(12);
-    return [start, random.chance(0.2) ? null : start + 1 + random.integer(4)] as const;
-  });
-  const all = await allocate(await createAsset(), ...times);
-  const range = (alias: string) => `tstzrange(${alias}.start_date, ${alias}.end_date)`;
-  const { rows } = await service.database.knex.raw(
-    `with allocated as (
-      select * from json_to_recordset(?) as sent (id text, start_date timestamptz, end_date timestamptz)
-    )
-    select a.id, count(b.id)::int as count
-      from allocated a left join allocated b on b.id <> a.id and ${range('a')} && ${range('b')} group by a.id order by a.id`,
-    [JSON.stringify(all.map(({ id, startDate, endDate }) => ({ id, start_date: startDate, end_date: endDate })))],
-  );
-  const { allocations } = await service.data('{ allocations(first: 80) { nodes { id clashes { totalCount } } } }');
-  expect(allocations.nodes.map(({ id, clashes }: Json) => [id, clashes.totalCount])).toEqual(
-    rows.map(({ id, count }: Json) => [id, count]),
-  );
 });
 
 test('the clashes of all allocations of a page take one statement', async () => {
@@ -161,14 +121,6 @@ test('the first allocation by start has the asset, however few allocations of ea
       expect(holders.get(time), `seed ${seed}: ${time.start} to ${time.end}, ${assets} assets`).toBe(expected);
     }
   }
-});
-
-test('allocations that clash already are stored if they are not moved', async () => {
-  const [first] = await allocate(await createAsset(), [2, 5], [4, 6]);
-  const update = (values: object) =>
-    service.graphql(updateDocument(allocation), { input: [{ id: first?.id, ...values }], onClash: 'REJECT' });
-  expect((await update({ notes: 'with a driver' })).body.errors).toBeUndefined();
-  expect((await update({ startDate: day(3) })).body.errors[0].extensions.code).toBe('CONFLICT');
 });
 
 test('a chain of moves is skipped as a whole if its last time is taken, and nothing else with it', async () => {
