@@ -74,26 +74,6 @@ test('for spreadsheet programs, no text begins as a formula, and an import gets 
   expect(text).toContain(",'=1+1,-8,,a=b,''=a,'+49,'-x,'b,'@a,");
 });
 
-test('external IDs have columns of their own, also those of the records that links lead to', async () => {
-  const [location] = await service.create('/locations', { name: 'North', externalIds: { erp: 'L1', other: 'x' } });
-  await service.create('/projects', { name: 'Wall', locationId: location.id, externalIds: { erp: 'P1' } });
-  await service.create('/projects', { name: 'Quay', locationId: 'ERP-9' });
-
-  expect(rowsOf((await service.get('/export/projects.ndjson?externalIds=erp,crm')).text)).toEqual([
-    expect.objectContaining({
-      name: 'Wall',
-      locationId: location.id,
-      'location.externalIds.erp': 'L1',
-      'externalIds.erp': 'P1',
-    }),
-    expect.not.objectContaining({ 'location.externalIds.erp': expect.anything() }),
-  ]);
-  const { text } = await service.get('/export/projects.csv?externalIds=erp,crm');
-  expect(text).toContain(
-    'locationId,location.externalIds.erp,location.externalIds.crm,externalIds.erp,externalIds.crm,',
-  );
-});
-
 describe('CSV for Excel in a language', () => {
   test.each([
     ['de-DE', ';', '53,08', '01.03.2026', '24.12.2026 08:30:15'],
@@ -160,21 +140,21 @@ test.each<[kind: string, record: object, parameters: Record<string, string>, cel
   expect(text).toContain(cells);
 });
 
-test('the names of what links lead to, and those that labels give, have columns beside the IDs', async () => {
+test('external IDs, and the names of what links and labels lead to, have columns of their own', async () => {
   await service.create('/labels', { key: 'STATUS:status-7', name: 'Idle' }, { key: 'COMPANY:status-7', name: 'Koch' });
-  const [location] = await service.create('/locations', { name: 'North', externalIds: { erp: 'L1' } });
-  const linked = { statusId: 'status-7', companyId: 'status-7', locationId: location.id };
+  const [location] = await service.create('/locations', { name: 'North', externalIds: { erp: 'L1', other: 'x' } });
+  const linked = { statusId: 'status-7', companyId: 'status-7', locationId: location.id, externalIds: { erp: 'P1' } };
   await service.create('/projects', { name: 'Wall', ...linked }, { name: 'Quay', statusId: 'x', locationId: 'ERP-9' });
 
-  const csv = (await service.get('/export/projects.csv?names=true&externalIds=erp')).text;
-  expect(csv).toContain(
-    ',statusId,status.name,companyId,company.name,locationId,location.name,location.externalIds.erp,',
-  );
-  expect(csv).toContain(`,status-7,Idle,status-7,Koch,${location.id},North,L1,,`);
-  expect(csv).toContain(',x,,,,ERP-9,,,,');
-  const rows = rowsOf((await service.get('/export/all.ndjson?names=true')).text);
+  const csv = (await service.get('/export/projects.csv?names=true&externalIds=erp,crm')).text;
+  expect(csv).toContain(',statusId,status.name,companyId,company.name,locationId,location.name,');
+  expect(csv).toContain(',location.externalIds.erp,location.externalIds.crm,externalIds.erp,externalIds.crm,');
+  expect(csv).toContain(`,status-7,Idle,status-7,Koch,${location.id},North,L1,,P1,,`);
+  expect(csv).toContain(',x,,,,ERP-9,,,,,,');
+  const rows = rowsOf((await service.get('/export/all.ndjson?names=true&externalIds=erp,crm')).text);
+  const names = { 'status.name': 'Idle', 'company.name': 'Koch', 'location.name': 'North' };
   expect(rows.filter((row) => row['status.name'] ?? row['location.name'])).toEqual([
-    expect.objectContaining({ name: 'Wall', 'status.name': 'Idle', 'company.name': 'Koch', 'location.name': 'North' }),
+    expect.objectContaining({ name: 'Wall', ...names, 'location.externalIds.erp': 'L1', 'externalIds.erp': 'P1' }),
   ]);
 });
 

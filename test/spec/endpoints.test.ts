@@ -1,7 +1,7 @@
 /** Interface: "Endpoints". */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { recordKinds } from '../../src/records/index.ts';
 import { routes } from '../../src/rest/routes.ts';
@@ -41,51 +41,40 @@ test('GET /asset-categories returns an empty array if there are none', async () 
   expect((await service.get('/asset-categories')).text).toBe('[]');
 });
 
-describe('GET /asset-categories with If-None-Match', () => {
-  test('returns 304 without a body while nothing has changed', async () => {
-    await service.create('/asset-categories', { name: 'first' });
-    const { headers } = await service.get('/asset-categories');
-    for (const etag of [headers.etag, `"other", ${headers.etag}`, `W/${headers.etag}`, '*']) {
-      const { status, text } = await service.get('/asset-categories', { 'if-none-match': etag });
-      expect([status, text], String(etag)).toEqual([304, '']);
-    }
-  });
+test('GET /asset-categories with If-None-Match returns what is stored now, although there were as many changes before: in another workspace of a name, in one that was renamed, and after a restore', async () => {
+  const own = await startService({}, { closed: true });
+  await own.key({ workspace: 'other' });
+  const workspaces = createWorkspaces(own.database, recordKinds);
+  const create = async (workspace: string, name: string) => {
+    const client = own.as(await own.key({ workspace }));
+    await client.create('/asset-categories', { name });
+    // Cached from the second time on.
+    for (const _time of [1, 2]) await client.get('/asset-categories');
+    return { client, etag: (await client.get('/asset-categories')).headers.etag };
+  };
+  const names = async (client: Pick<typeof own, 'get'>, etag: unknown) =>
+    (await client.get('/asset-categories', { 'if-none-match': etag })).body.map(
+      ({ name, workspaceId }: Record<string, string>) => `${name} in ${workspaceId}`,
+    );
 
-  test('returns what is stored now, although there were as many changes before: in another workspace of a name, in one that was renamed, and after a restore', async () => {
-    const own = await startService({}, { closed: true });
-    await own.key({ workspace: 'other' });
-    const workspaces = createWorkspaces(own.database, recordKinds);
-    const create = async (workspace: string, name: string) => {
-      const client = own.as(await own.key({ workspace }));
-      await client.create('/asset-categories', { name });
-      // Cached from the second time on.
-      for (const _time of [1, 2]) await client.get('/asset-categories');
-      return { client, etag: (await client.get('/asset-categories')).headers.etag };
-    };
-    const names = async (client: Pick<typeof own, 'get'>, etag: unknown) =>
-      (await client.get('/asset-categories', { 'if-none-match': etag })).body.map(
-        ({ name, workspaceId }: Record<string, string>) => `${name} in ${workspaceId}`,
-      );
-
-    const deleted = await create('acme', 'deleted');
-    await workspaces.remove('acme');
-    const renamed = await create('acme', 'renamed');
-    expect(await names(renamed.client, deleted.etag)).toEqual(['renamed in acme']);
-    await workspaces.rename('acme', 'beta');
-    const later = await create('acme', 'new');
-    expect(await names(later.client, renamed.etag)).toEqual(['new in acme']);
-    const beta = own.as(await own.key({ workspace: 'beta' }));
-    expect(await names(beta, renamed.etag)).toEqual(['renamed in beta']);
-    const { etag } = (await beta.get('/asset-categories')).headers;
-    const [row] = await own.database.run("select number from workspaces where name = 'beta'");
-    for (const table of ['asset_categories', 'changes', 'change_numbers'])
-      await own.database.knex(table).where('workspace_id', Number(row?.number)).delete();
-    // The time of its only change is another one.
-    await pause(5);
-    await create('beta', 'restored');
-    expect(await names(beta, etag)).toEqual(['restored in beta']);
-    await own.stop();
-  });
+  const deleted = await create('acme', 'deleted');
+  await workspaces.remove('acme');
+  const renamed = await create('acme', 'renamed');
+  expect(await names(renamed.client, deleted.etag)).toEqual(['renamed in acme']);
+  await workspaces.rename('acme', 'beta');
+  const later = await create('acme', 'new');
+  expect(await names(later.client, renamed.etag)).toEqual(['new in acme']);
+  const beta = own.as(await own.key({ workspace: 'beta' }));
+  expect(await names(beta, renamed.etag)).toEqual(['renamed in beta']);
+  const { etag } = (await beta.get('/asset-categories')).headers;
+  const [row] = await own.database.run("select number from workspaces where name = 'beta'");
+  for (const table of ['asset_categories', 'changes', 'change_numbers'])
+    await own.database.knex(table).where('workspace_id', Number(row?.number)).delete();
+  // The time of its only change is another one.
+  await pause(5);
+  await create('beta', 'restored');
+  expect(await names(beta, etag)).toEqual(['restored in beta']);
+  await own.stop();
 });
 
 test.each([
