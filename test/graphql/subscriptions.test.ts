@@ -21,13 +21,7 @@ async function follow(
   { app, headers: own }: App,
   { variables = {}, headers = {}, query = subscription }: Options = {},
 ) {
-  const events = await openEvents(app, {
-    method: 'POST',
-    url: '/graphql',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...own, ...headers },
-    payload: JSON.stringify({ query, variables }),
-  });
-  onTestFinished(events.close);
+  const events = await openEvents(app, query, { variables, headers: { ...own, ...headers } });
   return {
     ...events,
     async cursors() {

@@ -56,10 +56,8 @@ test.each(['revoked', 'expired'])('a stream ends within five seconds after its k
   vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const key = await service.key({ expires: 60_000 });
-  const headers = { 'content-type': 'application/json', accept: 'text/event-stream', authorization: key };
-  const payload = { query: 'subscription { changes { endCursor } }' };
-  const events = await openEvents(service.app, { method: 'POST', url: '/graphql', headers, payload });
-  onTestFinished(events.close);
+  const query = 'subscription { changes { endCursor } }';
+  const events = await openEvents(service.app, query, { headers: { authorization: key } });
   await service.create('/assets', { name: 'Crane' });
   expect((await events.next())?.data.data).toEqual({ changes: { endCursor: '1' } });
 

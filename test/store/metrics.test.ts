@@ -104,9 +104,7 @@ test('a follower counts until it leaves, and is behind by the age of the change 
   const before = await value('followers');
   await service.create('/assets', ...Array.from({ length: 1_000 }, (_, n) => ({ name: `${n} ${'x'.repeat(400)}` })));
   const query = 'subscription { changes(after: "0") { nodes { record { ... on Asset { name } } } } }';
-  const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
-  const events = await openEvents(service.app, { method: 'POST', url: '/graphql', headers, payload: { query } });
-  onTestFinished(events.close);
+  const events = await openEvents(service.app, query);
 
   await eventually(async () => expect(await value('follower_lag_seconds')).toBeGreaterThan(0));
   expect(await value('followers')).toBe(before + 1);

@@ -1,16 +1,25 @@
 /** Reads server-sent events one by one, those of an injected request or of a response to fetch. */
-import type { FastifyInstance, InjectOptions } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { onTestFinished } from 'vitest';
 
-export async function openEvents(app: FastifyInstance, options: InjectOptions) {
-  const response = await app.inject({ ...options, payloadAsStream: true });
-  const stream = response.stream();
-  return {
-    status: response.statusCode,
-    headers: response.headers,
-    ...eventReader(stream),
-    /** As if the client had closed the connection. */
-    close: () => void response.raw.res.destroy(),
-  };
+interface Options {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly variables?: object;
+}
+
+/** The events of an operation of GraphQL, until the end of the test. */
+export async function openEvents(app: FastifyInstance, query: string, { headers, variables }: Options = {}) {
+  const response = await app.inject({
+    method: 'POST',
+    url: '/graphql',
+    headers: { accept: 'text/event-stream', ...headers },
+    payload: { query, variables },
+    payloadAsStream: true,
+  });
+  /** As if the client had closed the connection. */
+  const close = () => void response.raw.res.destroy();
+  onTestFinished(close);
+  return { status: response.statusCode, headers: response.headers, ...eventReader(response.stream()), close };
 }
 
 /** `next` returns undefined if the stream has ended, and `text` all that was read, comments too. */
