@@ -1,5 +1,5 @@
 /** Sets a field of all selected records of a table: previewed, stored together, and undone together. */
-import { html, render } from 'lit-html';
+import { html, nothing, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { ref } from 'lit-html/directives/ref.js';
 import { Draft, inputNames, period } from './draft.ts';
@@ -27,13 +27,16 @@ async function readRecords(kind: string, ids: readonly string[]): Promise<readon
 /** The records before and after the change. */
 function preview(kind: string, name: string, drafts: readonly Draft[]) {
   const fields = name === 'days' ? period : [name];
-  const shown = (recordOf: (field: string) => Data) =>
-    fields.map((field) => html`<div>${cell(kind, linkOf(field), recordOf(field))}</div>`);
+  const valueOf = (record: Data, field: string) => {
+    const value = cell(kind, linkOf(field), record);
+    return html`<div>${value === nothing ? html`<span class="quiet">nothing</span>` : value}</div>`;
+  };
+  const shown = (recordOf: (field: string) => Data) => fields.map((field) => valueOf(recordOf(field), field));
   const rows = drafts.map((draft) => [
     numberedName(draft.record),
     shown(() => draft.record),
     // For a date, both have the same name.
-    shown((field) => ({ [linkOf(field)]: draft.entryOf(field), [field]: draft.valueOf(field) })),
+    shown((field) => ({ [linkOf(field)]: draft.entryOf(field) || null, [field]: draft.valueOf(field) })),
   ]);
   const heads = { [kind]: '', [name === 'days' ? 'dates' : linkOf(name)]: 'whole', newValue: 'whole' };
   return html`<div class="full card preview">${tableOf('Preview', heads, rows)}</div>`;

@@ -33,6 +33,8 @@ function storedEntry(kind: string, record: Data, input: string): Entry {
   return longTexts.includes(name) ? value.replace(/\r\n?/g, '\n') : String(value).replace(/[\r\n]/g, '');
 }
 
+const daysOf = (entry: Entry): number => (/^-?\d{1,4}$/.test(entryText(entry)) ? Number(entry) : 0);
+
 interface FieldIssue {
   /** The name of the field or of its input. */
   readonly field: string;
@@ -73,15 +75,15 @@ export class Draft {
   }
 
   enter(input: string, entry: Entry): void {
+    if (input === 'days') this.#move(daysOf(entry) - daysOf(this.entryOf('days')));
     this.#set(input, entry);
-    if (input === 'days') this.#move(/^-?\d{1,5}$/.test(String(entry)) ? Number(entry) : 0);
     this.#show({});
   }
 
   /** The clock shows the same time on the other day. */
   #move(days: number): void {
-    const stored = period.map((name) => [name, clockTexts(this.record[name])[0]] as const);
-    for (const [name, day] of stored) if (day) this.#set(name, movedDay(day, days));
+    const dates = period.map((name) => [name, entryText(this.entryOf(name))] as const);
+    for (const [name, day] of dates) if (day) this.#set(name, movedDay(day, days));
   }
 
   /** Takes a field from another draft. */

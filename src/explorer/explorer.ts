@@ -116,6 +116,7 @@ class Explorer implements Page {
       <span><b class="error">This page could not be read.</b> ${problemText(problem ?? '')}</span> <span class="end">${retry}</span>
     </div>`;
     document.title = `${title} – Yardgraph`;
+    const hasFocus = main.contains(document.activeElement);
     render(searchEverywhere(view), element('everywhere'));
     render(sideBar(view, this.#counts, this.#viewer), element('side'), { renderBefore: element('change-key') });
     render(
@@ -127,6 +128,7 @@ class Explorer implements Page {
         ${problem === undefined ? nothing : failure} ${content} ${source(queriesOf(this.#shown))}`,
       main,
     );
+    if (hasFocus && document.activeElement === document.body) main.focus();
   }
 
   /** Counts the records again if they have changed. The feed of changes reports a service that is away. */

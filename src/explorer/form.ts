@@ -39,11 +39,6 @@ class RecordForm extends HTMLElement {
     this.querySelector('input')?.focus();
   }
 
-  /** The browser would do so later, or not at all. */
-  disconnectedCallback(): void {
-    document.getElementById('main')?.focus();
-  }
-
   readonly #redraw = (): void => {
     this.#draw();
     this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();

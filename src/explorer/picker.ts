@@ -128,14 +128,16 @@ class Picker extends AsyncDirective {
     }
   }
 
-  /** Accepts an exact name, of one record only, and no text for none. */
-  async #accept(): Promise<void> {
+  /** Accepts an exact name of one record, and no text for none. Enter also accepts the only match. */
+  async #accept(isEnter: boolean): Promise<void> {
     if (this.#text === undefined) return;
     const text = this.#typed;
     if (text === '') return this.#pick(undefined);
     await this.#reading;
-    const exact = this.#found?.targets.filter((target) => rankOf(target, text) === 0) ?? [];
-    if (text === this.#typed && exact.length === 1) this.#pick(exact[0]);
+    const { targets = [] } = this.#found ?? {};
+    const exact = targets.filter((target) => rankOf(target, text) === 0);
+    const accepted = isEnter && exact.length === 0 ? targets : exact;
+    if (text === this.#typed && accepted.length === 1) this.#pick(accepted[0]);
   }
 
   /** Names a new ID of another system, and picks it. */
@@ -159,7 +161,7 @@ class Picker extends AsyncDirective {
     event.stopPropagation();
     if (!this.#isOpen) return this.#open();
     if (event.key === 'Escape') this.#close();
-    if (event.key === 'Enter' && this.#active < 0) return this.#accept();
+    if (event.key === 'Enter' && this.#active < 0) return this.#accept(true);
     const choices = this.#choices();
     if (event.key === 'Enter') choices[this.#active]?.choose();
     if (step) this.#active = (Math.max(this.#active + step, step - 1) + choices.length) % choices.length;
@@ -201,7 +203,7 @@ class Picker extends AsyncDirective {
     const leave = () => {
       this.#isOpen = false;
       this.#draw();
-      void this.#accept();
+      void this.#accept(false);
     };
     // The input keeps the keyboard.
     const keepFocus = (event: Event) => event.preventDefault();

@@ -55,7 +55,7 @@ function changeList(kind: string, changes: readonly Data[], names: Data) {
   const changeOf = (change: Data) => {
     const { at, action, message, fields } = change;
     const isUndo = message === 'Undo';
-    const did = isUndo ? 'undid a change' : action.toLowerCase();
+    const did = isUndo ? ({ CREATED: 'restored' }[String(action)] ?? 'undid a change') : action.toLowerCase();
     const changed = action === 'UPDATED' ? fields.filter(({ field }: Data) => field !== 'updatedAt') : [];
     return html`<li>
       ${time(at)}
@@ -95,7 +95,7 @@ function deletedRecord(view: View, deletion: Data, history: Data, names: Data, {
   const fields = inOrder(kind, Object.keys(values)).filter((field) => !/^(id|name|createdAt|updatedAt)$/.test(field));
   const restore = button('Undo', () => void undo(rangeOfDeletion(deletion.cursor)), 'primary end');
   return html`<div class="notice card pad row">
-      <span>${deed(deletion, 'deleted this record')} ${time(deletion.at)}</span> ${mayWrite(kind) ? restore : nothing}
+      <span><b>Deleted</b> ${time(deletion.at)} ${deletion.user ? `by ${nameOf(deletion.user)}` : ''}</span> ${mayWrite(kind) ? restore : nothing}
     </div>
     <div class="columns">
       <section><header><h2>Last values</h2></header><dl class="fields">

@@ -325,7 +325,8 @@ describeInChromium('the explorer', () => {
     await page.getByRole('link', { name: 'Latest changes' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('link', { name: 'Edit' }).waitFor();
-    await page.locator('.history').getByText('Undid a change').waitFor();
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await page.locator('.history').getByText('Restored').waitFor();
     const { location } = await open.data('query ($id: ID!) { location(id: $id) { parentId } }', { id: shed?.id });
     expect(location.parentId).toBe(yard?.id);
     // A message covers nothing for good.

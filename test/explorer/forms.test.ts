@@ -104,7 +104,9 @@ describeInChromium('a work order in the explorer', () => {
     await issueAt(page, 'endDate').getByText('The end is before the start.').waitFor();
     expect(await page.evaluate('document.activeElement.name')).toBe('endDate');
     expect(sent).toEqual([]);
-    await page.getByLabel('Move start and end by days').fill('1');
+    await page.getByLabel('Move start and end by days').fill('-1');
+    await input('endDate').fill('2026-03-02');
+    await page.getByLabel('Move start and end by days').fill('0');
     expect(await issueAt(page, 'endDate').count()).toBe(0);
     await page.getByText('Times are in Europe/Berlin.').waitFor();
     await save(page).dblclick();
@@ -457,9 +459,10 @@ describeInChromium('a work order in the explorer', () => {
     await undo('2 changes undone.');
     await page.getByRole('button', { name: 'Change…' }).click();
     await dialog.getByLabel('Field').selectOption('Location');
-    await dialog.getByRole('combobox', { name: 'Location' }).fill(yard ?? '');
-    await dialog.getByRole('option', { name: 'North yard' }).click();
+    await dialog.getByRole('combobox', { name: 'Location' }).fill('north y');
+    await dialog.getByRole('combobox', { name: 'Location' }).press('Enter');
     await dialog.getByRole('cell', { name: 'North yard' }).first().waitFor();
+    expect(await dialog.getByRole('cell', { name: 'nothing' }).count()).toBe(3);
     await store('Change 3 work orders', '3 work orders changed.');
     expect((await found()).map((order: { locationId: string }) => order.locationId)).toEqual([yard, yard, yard, null]);
     await undo('3 changes undone.');
