@@ -67,9 +67,9 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
   const response = errorResponseFor(error, request);
   reply.code(response.status);
   setErrorHeaders(reply, response);
-  // Only where there is no route: some clients of the REST API accept HTML first.
-  if (response.status === 404 && request.is404 && request.method === 'GET' && acceptsHtml(request))
-    return sendMissingPage(request, reply);
+  // Only where there is no route: some clients of the REST API accept HTML first. Not for `*x`, which is no path.
+  const isPath = request.is404 && request.method === 'GET' && request.url.startsWith('/');
+  if (response.status === 404 && isPath && acceptsHtml(request)) return sendMissingPage(request, reply);
   if (!wantsProblem(request)) return reply.type('application/json; charset=utf-8').send(errorBody(response));
   // As bytes: Fastify adds a charset to text, and this media type has none.
   return reply.type('application/problem+json').send(Buffer.from(JSON.stringify(problem(response))));

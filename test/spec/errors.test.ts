@@ -185,6 +185,7 @@ test('a 500 contains no internal details except its request ID', async () => {
 
 test.each([
   ['not HTTP', 'hello\r\n\r\n', 400],
+  ['a path without a slash', 'GET *x HTTP/1.1\r\nhost: a\r\naccept: text/html\r\nconnection: close\r\n\r\n', 404],
   ['headers too large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
 ])('%s gets an error response like all others', async (_, sent, status) => {
   const socket = connect(Number(new URL(await listen(service.app)).port), '127.0.0.1');
