@@ -23,9 +23,11 @@ export async function serveMetrics(database: Database, { metricsHost: host, metr
 /** In seconds; 0 without a backup, so that the alert fires. */
 async function timeOfLatestBackup(folder: string): Promise<number> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => /(?:Z\.db|\.dump)$/.test(name));
-  const times = names.map((name) => stat(join(folder, name)).then(({ mtimeMs }) => mtimeMs / 1_000));
+  let latest = 0;
   // A backup may be removed meanwhile.
-  return Math.max(0, ...(await Promise.all(times.map((time) => time.catch(() => 0)))));
+  for (const name of names)
+    latest = Math.max(latest, (await stat(join(folder, name)).catch(() => undefined))?.mtimeMs ?? 0);
+  return latest / 1_000;
 }
 
 export function createMetricsApp(
