@@ -34,8 +34,10 @@ export async function findEdits(yardgraph: Yardgraph, index: RowIndex, rows: rea
   return differing.flatMap(({ at, row, id: { field, target: kind, value }, texts, target, edited }): Edit[] => {
     const before = isExported(row) ? stored.get(row.id ?? '') : undefined;
     const isEmpty = texts.every((text) => text.value === null);
+    // An earlier part has renamed a record, perhaps this one: nobody may have edited the text.
+    const isRenamed = edited.some(({ by, value }) => index.isChangedEarlier(kind, by, value));
     const isSame = before ? (before[field] ?? null) === value : value === null;
-    if (isSame && (isEmpty || edited.some((text) => text.value !== null)))
+    if (isSame && !isRenamed && (isEmpty || edited.some((text) => text.value !== null)))
       return [[at, field, edited.map(({ by }) => by)]];
     return kind === label && (before || (target && !isEmpty)) ? [[at, field, []]] : [];
   });

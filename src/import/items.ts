@@ -56,7 +56,7 @@ export class RowIndex {
   /** By kind and ID of the row: its record, null if the row was refused, undefined if a preview would create it. */
   readonly #records = new Map<RecordKind, Map<string, string | null | undefined>>();
   readonly #refs = new Map<RecordKind, Map<string, { readonly ref: string; readonly row: FileRow }>>();
-  /** In a preview: texts that an earlier part would give to a record or take from it. */
+  /** Texts that an earlier part has taken from a record, or that a preview would give to one. */
   readonly #changedTexts = new Set<string>();
   /** IDs of rows: true if a stored record has the ID as its name. */
   readonly #storedNames = new Map<string, boolean>();
@@ -125,10 +125,11 @@ export class RowIndex {
     const refs = this.#refs.get(kind);
     if (rowId !== undefined && refs?.get(rowId)?.row === row) refs.delete(rowId);
     this.#addRecord(kind, rowId, outcome === 'REJECTED' ? null : isPreview && outcome === 'CREATED' ? undefined : id);
-    for (const by of (isPreview && scanned.linkKeys.get(kind)) || []) {
+    for (const by of scanned.linkKeys.get(kind) ?? []) {
       const [old, now] = [keyValue(before, by) ?? null, keyValue(after, by) ?? null];
       if (by === 'id' || old === now) continue;
-      for (const text of [old, now]) if (typeof text === 'string') this.#changedTexts.add(textKey(kind, by, text));
+      for (const text of isPreview ? [old, now] : [old])
+        if (typeof text === 'string') this.#changedTexts.add(textKey(kind, by, text));
     }
   }
 
@@ -202,8 +203,12 @@ export class RowIndex {
   isName = (kind: RecordKind, name: string): boolean =>
     this.isRowName(kind, name) || this.#storedNames.get(textKey(kind, 'name', name)) === true;
 
-  isChangedEarlier = (kind: RecordKind, by: string, text: string): boolean =>
-    this.#changedTexts.has(textKey(kind, by, text));
+  isChangedEarlier = (kind: RecordKind, by: string, text: string | null): boolean =>
+    text !== null && this.#changedTexts.has(textKey(kind, by, text));
+
+  /** In a preview, which does not change the stored texts. */
+  isTextUnchecked = (kind: RecordKind, by: string, text: string): boolean =>
+    this.#options.isPreview === true && this.isChangedEarlier(kind, by, text);
 
   upsertKey = (kind: RecordKind): string | undefined => this.#options.upsertKeys.get(kind);
 }
@@ -285,8 +290,7 @@ function buildLink(index: RowIndex, cells: LinkCells): ItemLink {
   if (cells.every(({ value }) => value === null)) return { name: field, value: null };
   const idCell = cells.find(({ by }) => by === 'id' || by === 'any');
   const textCells = cells.filter((cell) => cell !== idCell);
-  if (textCells.some(({ by, value }) => value !== null && index.isChangedEarlier(target, by, value)))
-    return 'unchecked';
+  if (textCells.some(({ by, value }) => value !== null && index.isTextUnchecked(target, by, value))) return 'unchecked';
   if (!idCell) return { name, value: linkCriteria(textCells) };
   const { by, value } = idCell;
   if (value === null) return contradiction(cells);
@@ -317,7 +321,7 @@ function linkByPath(index: RowIndex, kind: RecordKind, cells: LinkCells): ItemLi
   const { name, field, target, by, value: path } = cell;
   if (path === null || index.isName(target, path) || (by === 'any' && index.targetOf(target, path))) return undefined;
   const names = namesOfPath(path);
-  const isRenamed = names.some((part) => index.isChangedEarlier(target, 'name', part));
+  const isRenamed = names.some((part) => index.isTextUnchecked(target, 'name', part));
   if (isRenamed || index.isUnchecked(kind, target)) return 'unchecked';
   const refused = (message: string) => ({ issue: { path: [name], message } });
   const last = names.at(-1) ?? '';
@@ -336,7 +340,7 @@ function linkByPath(index: RowIndex, kind: RecordKind, cells: LinkCells): ItemLi
 
 function linkByName(index: RowIndex, cell: LinkCell, textCells: readonly LinkCell[]): ItemLink {
   const { name, target, value } = cell;
-  if (value !== null && index.isChangedEarlier(target, 'name', value)) return 'unchecked';
+  if (value !== null && index.isTextUnchecked(target, 'name', value)) return 'unchecked';
   if (textCells.some((other) => other.by === 'name' && other.value !== value))
     return contradiction([cell, ...textCells]);
   return { name, value: { ...linkCriteria(textCells), name: value } };

@@ -26,8 +26,9 @@ export interface ItemResult {
 
 interface ImportItemsOptions {
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
-  /** By kind, the fields to return before and after: the mutation is then a dry run. */
-  readonly compared?: ReadonlyMap<RecordKind, ReadonlySet<string>> | undefined;
+  /** By kind, the fields to return before and after. */
+  readonly compared: ReadonlyMap<RecordKind, ReadonlySet<string>>;
+  readonly dryRun?: boolean;
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -35,7 +36,7 @@ interface ImportItemsOptions {
 export async function importItems(
   yardgraph: Yardgraph,
   items: readonly ImportItem[],
-  { upsertKeys, compared, idempotencyKey }: ImportItemsOptions,
+  { upsertKeys, compared, dryRun = false, idempotencyKey }: ImportItemsOptions,
 ): Promise<ItemResult[]> {
   const kinds = [...new Set(items.map(({ kind }) => kind))];
   const input: Record<string, Values[]> = Object.fromEntries(kinds.map((kind) => [listField(kind), []]));
@@ -45,14 +46,14 @@ export async function importItems(
     return key === undefined ? [] : [[listField(kind), importKey(key)] as const];
   });
   const selections = kinds.map((kind) => {
-    const fields = [...(compared?.get(kind) ?? [])].join(' ');
+    const fields = [...(compared.get(kind) ?? [])].join(' ');
     const before = fields && upsertKeys.has(kind) ? `before { ${fields} }` : '';
     return `${listField(kind)} { outcome record { id ${fields} } ${before} issues { path message code other } }`;
   });
   const document = `mutation ($input: ImportInput!, $by: ImportKeys, $dryRun: Boolean!) {
     importRecords(input: $input, by: $by, onInvalid: SKIP, dryRun: $dryRun) { results { ${selections.join(' ')} } }
   }`;
-  const variables = { input, by: Object.fromEntries(by), dryRun: compared !== undefined };
+  const variables = { input, by: Object.fromEntries(by), dryRun };
   const data = items.length > 0 ? await yardgraph.graphql(document, variables, { idempotencyKey }) : undefined;
   const results: Record<string, ItemResult[]> = data?.importRecords.results ?? {};
   const next = new Map(kinds.map((kind) => [kind, (results[listField(kind)] ?? []).values()]));

@@ -26,6 +26,7 @@ import {
   sendInHalves,
 } from './requests.ts';
 import {
+  columnPath,
   externalSystem,
   type FileRow,
   keyValue,
@@ -206,8 +207,9 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
   const idempotencyKey = storing && partKey(work, storing, rows);
   const checked = await findNamesToCreate(work, pass, valid, sent, idempotencyKey);
   for (const { kind, record } of checked.names) missing.get(kind)?.add(String(record.name));
+  const compared = linkTexts(work.scanned);
   const results = storing
-    ? await importItems(work.yardgraph, [...sent, ...checked.names], { ...work, idempotencyKey })
+    ? await importItems(work.yardgraph, [...sent, ...checked.names], { ...work, compared, idempotencyKey })
     : checked.results;
   if (storing?.restart !== undefined && idempotencyKey) await requireStored(work, sent, results, storing.restart);
   const unknown = valid.flatMap(({ row }, at) => unknownNameCells(row, results[at]));
@@ -249,7 +251,7 @@ async function findNamesToCreate(
   const isCreatable = ({ target, value }: LinkCell) =>
     createMissing.has(target) && !index.isRowName(target, value ?? '');
   for (;;) {
-    const results = await importItems(yardgraph, [...sent, ...names.values()], { upsertKeys, compared });
+    const results = await importItems(yardgraph, [...sent, ...names.values()], { upsertKeys, compared, dryRun: true });
     const { size } = names;
     const wanted = items.map(({ row }, at) => unknownNameCells(row, results[at]).filter(isCreatable));
     const alike = await findAlikeNames(yardgraph, index, wanted.flat());
@@ -305,13 +307,15 @@ function unknownNameCell({ code, path }: RowIssue, { links }: FileRow): LinkCell
   return links.find(({ name, by, value }) => name === path[0] && ['name', 'any'].includes(by) && value !== null);
 }
 
-function fieldsToCompare({ columns, linkKeys }: Scanned): Map<RecordKind, Set<string>> {
+/** The texts by which links find records. */
+const linkTexts = ({ linkKeys }: Scanned) =>
+  new Map([...linkKeys].map(([target, keys]) => [target, new Set([...keys].flatMap((by) => columnPath(by)[0] ?? []))]));
+
+function fieldsToCompare(scanned: Scanned): Map<RecordKind, Set<string>> {
   const fields = new Map(
-    [...columns].map(([kind, ofKind]) => [kind, new Set([...ofKind.values()].flatMap(columnFields))]),
+    [...scanned.columns].map(([kind, ofKind]) => [kind, new Set([...ofKind.values()].flatMap(columnFields))]),
   );
-  for (const [target, keys] of linkKeys) {
-    for (const by of keys) fields.get(target)?.add(externalSystem(by) === undefined ? by : 'externalIds');
-  }
+  for (const [target, texts] of linkTexts(scanned)) for (const text of texts) fields.get(target)?.add(text);
   return fields;
 }
 

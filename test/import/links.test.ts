@@ -58,6 +58,18 @@ test('a name that is edited beside an ID is stored, also where the import goes o
     ['9', null],
     ['Idle', null],
   ]);
+
+  // The import has made a location, whose name was entered, and renamed another, whose name was not edited.
+  const swapped = {
+    'locations.csv': `id,name\n${north},South\n${south},North\n,West\n`,
+    'assets.csv': `id,currentLocationId,currentLocation.name\n${ids[0]},,West\n${ids[1]},${north},North\n`,
+  };
+  const { out } = await imports.import(swapped, '--upsert-by', 'id', '--no-preview', '--batch', '1');
+  expect(out).toContain('1 created, 3 updated, 0 unchanged, 1 refused');
+  expect((await placed()).slice(0, 2)).toEqual([
+    [null, 'West'],
+    ['7', 'South'],
+  ]);
 });
 
 describe('links by name', () => {
