@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listen, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -131,31 +131,21 @@ test.each(['br', 'deflate', 'zstd', 'gzip, gzip', 'identity, gzip', 'gzip;q=1', 
   },
 );
 
-describe('a problem (RFC 9457)', () => {
-  test.each(['application/problem+json', 'application/json, Application/Problem+JSON;q=0.9'])(
-    'is returned to a client that accepts it: %s',
-    async (accept) => {
-      const { status, headers, body } = await service.get('/nowhere', { accept });
+const nowhere = 'there is nothing at this path';
+const json = ['application/json; charset=utf-8', { error: nowhere, code: '404' }];
+const problem = ['application/problem+json', { type: 'about:blank', title: 'Not Found', status: 404, detail: nowhere }];
 
-      expect(status).toBe(404);
-      expect(headers['content-type']).toBe('application/problem+json');
-      expect(body).toEqual({
-        type: 'about:blank',
-        title: 'Not Found',
-        status: 404,
-        detail: 'there is nothing at this path',
-      });
-    },
-  );
-
-  test.each([undefined, '*/*', 'application/json', 'application/problem+json;q=0.0', 'application/problem+json-seq'])(
-    'is not returned to others: %s',
-    async (accept) => {
-      const { headers, body } = await service.get('/nowhere', accept ? { accept } : {});
-      expect(headers['content-type']).toBe('application/json; charset=utf-8');
-      expect(Object.keys(body)).toEqual(['error', 'code']);
-    },
-  );
+test.each<[accept: string | undefined, expected: readonly unknown[]]>([
+  ['application/problem+json', problem],
+  ['application/json, Application/Problem+JSON;q=0.9', problem],
+  [undefined, json],
+  ['*/*', json],
+  ['application/json', json],
+  ['application/problem+json;q=0.0', json],
+  ['application/problem+json-seq', json],
+])('a problem (RFC 9457) is returned to a client that accepts it, and to no other: %s', async (accept, expected) => {
+  const { status, headers, body } = await service.get('/nowhere', accept ? { accept } : {});
+  expect([status, headers['content-type'], body]).toEqual([404, ...expected]);
 });
 
 test('a 500 contains no internal details except its request ID', async () => {
