@@ -27,11 +27,11 @@ async function readRecords(kind: string, ids: readonly string[]): Promise<readon
 /** The records before and after the change. */
 function preview(kind: string, name: string, drafts: readonly Draft[]) {
   const fields = name === 'days' ? period : [name];
-  const valueOf = (record: Data, field: string) => {
+  const shownValue = (record: Data, field: string) => {
     const value = cell(kind, linkOf(field), record);
     return html`<div>${value === nothing ? html`<span class="quiet">nothing</span>` : value}</div>`;
   };
-  const shown = (recordOf: (field: string) => Data) => fields.map((field) => valueOf(recordOf(field), field));
+  const shown = (recordOf: (field: string) => Data) => fields.map((field) => shownValue(recordOf(field), field));
   const rows = drafts.map((draft) => [
     numberedName(draft.record),
     shown(() => draft.record),
