@@ -76,8 +76,8 @@ function targetMenu({ columns, choices: { targets }, change }: ColumnForm, colum
 }
 
 function readAs({ columns, choices }: ColumnForm, column: ProposedColumn) {
-  const { targets, upsertBy = [], years, dates = '2026-12-31', decimalComma } = choices;
-  const { kind, samples } = column;
+  const { targets, upsertBy = [], years, dates = '2026-12-31', decimalComma, timeZone } = choices;
+  const { kind, samples, texts } = column;
   const target = targets[columnId(column)];
   const found = target ? targetColumn(kind, target) : undefined;
   if (!found || found.is === 'skipped' || found.is === 'unnamed') return '–';
@@ -90,8 +90,10 @@ function readAs({ columns, choices }: ColumnForm, column: ProposedColumn) {
   if (found.is === 'id') return 'ID of the row, for links to it: it is not stored';
   if (found.is !== 'field') return 'Text';
   const isYears = years && samples.every((text) => /^\d{4}$/.test(text));
+  // A time with an offset needs no zone.
+  const zone = texts.some((text) => /^[^:]*\d:\d\d[^Z+-]*$/.test(text)) ? `, times in ${timeZone}` : '';
   const forms: Readonly<Record<string, string>> = {
-    dateTime: isYears ? 'The first day of the year' : `Dates such as ${dates}`,
+    dateTime: isYears ? 'The first day of the year' : `Dates such as ${dates}${zone}`,
     number: `Numbers such as ${decimalComma ? '53,08' : '53.08'}`,
     boolean: 'Yes or no',
     foreignReference: found.isNamed ? 'Names of labels, or IDs' : 'IDs',

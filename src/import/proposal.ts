@@ -13,6 +13,8 @@ export interface ProposedColumn {
   readonly kind: RecordKind;
   readonly name: string;
   readonly samples: readonly string[];
+  /** Of the first rows. */
+  readonly texts: readonly string[];
 }
 
 /** How the files are read: as proposed, and as somebody changes it. */
@@ -37,9 +39,8 @@ export function chosenProfile(columns: readonly ProposedColumn[], { encoding, ta
   return { ...choices, createMissing: [...choices.createMissing], kinds: Object.fromEntries(kinds) };
 }
 
-/** With the texts of its first rows, and the field that it probably means. */
+/** With the field that it probably means. */
 interface ReadColumn extends ProposedColumn {
-  readonly texts: readonly string[];
   readonly target: string | undefined;
 }
 
