@@ -10,6 +10,8 @@ import { report } from './writes.ts';
 const fileOf = ({ message, id }: Data): string => (message ?? id).replace(/import of | \([\w-]{1,64}\)$/g, '');
 
 async function undoRun(run: Data, page: Page): Promise<void> {
+  const changes = run.created + run.updated + run.deleted;
+  if (!confirm(`Undo ${fileOf(run)}? ${changes.toLocaleString()} ${changes === 1 ? 'change' : 'changes'}`)) return;
   report(`Undoing ${fileOf(run)}…`);
   const { undoImport } = await import('./import.js');
   report(await undoImport(run).catch(({ message }: Error) => `Not undone: ${message}.`));
@@ -44,14 +46,15 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
     file: 'name',
     time: 'date',
     user: 'more',
-    new: 'code more',
-    changed: 'code more',
-    deleted: 'code more',
-    changes: 'more',
+    new: 'number more',
+    changed: 'number more',
+    deleted: 'number more',
+    changes: 'code more',
     undo: 'name',
   };
   const next = html`<p><a class="button" href=${addressOf({ view: 'imports', after: pageInfo.endCursor })}>Earlier imports</a></p>`;
-  return html`${tableOf('Imports', widths, nodes.map(row))} ${pageInfo.hasNextPage ? next : nothing}`;
+  const ids = nodes.map(({ id }: Data) => id);
+  return html`${tableOf('Imports', widths, nodes.map(row), ids)} ${pageInfo.hasNextPage ? next : nothing}`;
 }
 
 export const imports: Viewer = {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Page, Request } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { barriers, describeInChromium, enterKey, look, usePages } from '../support/browser.ts';
+import { barriers, describeInChromium, enterKey, look, moveTo, usePages } from '../support/browser.ts';
 import { useService, useSharedService } from '../support/service.ts';
 
 const table = `Name;UID;Acquired at;Current location
@@ -46,6 +46,7 @@ describeInChromium('a file in the explorer', () => {
   test('is previewed, stored but for its refused rows, and undone', async () => {
     const { page, visit } = await visitTable();
     expect(visit.requests.filter((url) => url.includes('import'))).toEqual([]);
+    await moveTo(page, 'Europe/Berlin');
     await drop(page, 'assets.csv', new TextEncoder().encode(table));
 
     // The headings, dates and numbers are understood; somebody says what the file does not.
@@ -55,6 +56,7 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('button', { name: 'Create all missing locations' }).first().click();
     await page.getByText('2 new, 1 refused').waitFor();
     expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Not clear');
+    await page.getByText('Dates such as 31.12.2026', { exact: true }).waitFor();
     await page.getByRole('row', { name: 'Line 4' }).getByText('received "45.02.2026"').waitFor();
     expect(await assets()).toEqual([]);
     expect(await barriers(page)).toEqual([]);
@@ -85,26 +87,29 @@ describeInChromium('a file in the explorer', () => {
 
     // The corrected rows come back with the choices of their import, on whatever page they are dropped.
     await page.getByRole('link', { name: 'Imports' }).click();
-    await drop(
-      page,
-      'assets.refused.csv',
-      new TextEncoder().encode(refused.replace('45.02', '03.02').replace('UID', 'UID')),
-    );
+    await drop(page, 'assets.refused.csv', new TextEncoder().encode(refused.replace('45.02.2026', '03.02.2026 07:30')));
+    await page.getByText('Dates such as 31.12.2026, times in Europe/Berlin', { exact: true }).waitFor();
     await page.getByText('1 new', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Import 1 row' }).click();
     await page.getByText('1 created').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
-    expect((await assets()).at(-1)).toMatchObject({ name: 'Truck', acquiredAt: '2026-02-03T00:00:00.000Z' });
+    expect((await assets()).at(-1)).toMatchObject({ name: 'Truck', acquiredAt: '2026-02-03T06:30:00.000Z' });
 
-    // Any import can be undone later.
+    // Any import can be undone later, and its row stays the same one below the new row of the undo.
     await page.reload();
-    await page.getByRole('row', { name: 'assets.csv' }).getByRole('button', { name: 'Undo' }).click();
+    const row = page.getByRole('row', { name: /^assets.csv/ });
+    const shown = await row.elementHandle();
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message());
+      return asked.length === 1 ? dialog.dismiss() : dialog.accept();
+    });
+    for (const _ of ['no', 'yes']) await row.getByRole('button', { name: 'Undo' }).click();
     await page.getByText(/changes undone/).waitFor();
-    await page
-      .getByRole('row', { name: /^assets.csv/ })
-      .getByText(/^undone/)
-      .waitFor();
+    await row.getByText(/^undone/).waitFor();
     await page.getByRole('row', { name: 'Undo of assets.csv' }).waitFor();
+    expect(asked).toEqual(Array(2).fill('Undo assets.csv? 4 changes'));
+    expect(await shown?.innerText()).toContain('undone');
     expect(await assets()).toMatchObject([{ name: 'Truck' }]);
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
@@ -188,6 +193,7 @@ describeInChromium('a file in the explorer', () => {
     const run = { 'x-import-run': 'positions' };
     for (const headers of [run, {}, run]) await open.post('/assets', [{ name: 'Crane' }], headers);
     const { page } = await newPage(open, '/explore?view=imports');
+    page.once('dialog', (dialog) => dialog.accept());
     await page.getByRole('row', { name: 'positions' }).getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Not undone: others have made changes meanwhile').waitFor();
     expect(await number()).toBe(3);
