@@ -1,4 +1,5 @@
 /** The entries of a form: reads their values, checks them, and stores them. */
+import { capitalized } from '../model/labels.ts';
 import { clockTexts, isReversed, movedDay, readTime } from './clock.ts';
 import { inOrder, isLink, kindOf, linkOf } from './kinds.ts';
 import type { Data } from './service.ts';
@@ -210,8 +211,7 @@ export class Draft {
       const issues = items.flatMap(({ field = '', message }: Data) => {
         const path = field.replace(/\..*/s, '');
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
-        const sentence = `${message.replace(/^./, (letter: string) => letter.toUpperCase())}.`;
-        return name ? [{ field: name, message: sentence }] : [];
+        return name ? [{ field: name, message: `${capitalized(message)}.` }] : [];
       });
       this.#show(issues.length > 0 ? { issues } : { problem: items[0]?.message ?? message });
       return undefined;

@@ -6,7 +6,7 @@ import { ascending, atMost, groupsQuery, query, selectionOf, whereOf } from './q
 import type { Data, Viewer } from './service.ts';
 import { countsQuery } from './side.ts';
 import { chooseFiles, statusLink } from './table.ts';
-import { button, cell, labelStyle, link, notice, tableCell, time } from './values.ts';
+import { button, cell, headOf, labelStyle, link, notice, tableCell, time } from './values.ts';
 
 /** Groups of unfinished work orders by the conditions of their tables, in the order of a time. */
 const groups: readonly (readonly [title: string, time: string, ...conditions: string[]])[] = [
@@ -102,11 +102,11 @@ function agenda(view: View, data: Data) {
   });
   if (filled.length === 0)
     return notice('Nothing is overdue, and nothing is planned for the next seven days', nothing, 'card empty pad');
-  const columns = { Asset: 'code more', Location: 'more', Status: 'status', When: '' };
-  const heads = Object.entries(columns).map(([name, classes]) => html`<th scope="col" class=${classes}>${name}</th>`);
+  const columns = { 'Work order': '', Asset: 'code more', Location: 'more', Status: 'status', When: '' };
+  const heads = Object.entries(columns).map(([name, classes]) => headOf(name, classes));
   return html`<div class="card scroll" tabindex="0" role="region" aria-label="Work orders to look at now">
     <table class="groups">
-      <thead><tr><th scope="col">Work order</th>${heads}</tr></thead>
+      <thead><tr>${heads}</tr></thead>
       ${filled}
     </table>
   </div>

@@ -47,7 +47,8 @@ function shownValue(kind: string, field: string, value: unknown, names: Data) {
 }
 
 /** Without keys, nobody knows who changed a record. */
-const deed = ({ user }: Data, did: string) => (user ? html`<b>${nameOf(user)}</b> ${did}` : html`<b>${title(did)}</b>`);
+const whoDid = ({ user }: Data, did: string) =>
+  user ? html`<b>${nameOf(user)}</b> ${did}` : html`<b>${title(did)}</b>`;
 
 function changeList(kind: string, changes: readonly Data[], names: Data) {
   const fieldOf = ({ field, before, after }: Data) => html`<span class="quiet">${title(linkOf(field))}</span>
@@ -59,7 +60,7 @@ function changeList(kind: string, changes: readonly Data[], names: Data) {
     const changed = action === 'UPDATED' ? fields.filter(({ field }: Data) => field !== 'updatedAt') : [];
     return html`<li>
       ${time(at)}
-      <div>${deed(change, did)}${message && !isUndo && !isOfUndo(message) ? `: ${message}` : ''}</div>
+      <div>${whoDid(change, did)}${message && !isUndo && !isOfUndo(message) ? `: ${message}` : ''}</div>
       ${changed.map(fieldOf)}
     </li>`;
   };
@@ -144,7 +145,7 @@ const isEmpty = (record: Data, field: string): boolean =>
 
 const none = html`<span class="quiet">–</span>`;
 
-/** The status is first, and what is empty is last. */
+/** The status is first, and empty facts are last. */
 function factList(kind: string, record: Data) {
   const rank = (field: string) => (isEmpty(record, field) ? 2 : field === 'status' ? 0 : 1);
   const fields = factsOf(kind).toSorted((a, b) => rank(a) - rank(b));

@@ -122,7 +122,7 @@ interface TableOptions {
 
 /**
  * A table of records, whose first column leads to each. A phone shows a status and a time, or two other columns; of an
- * allocation its end, and who has what. What is empty in all rows is shown last there.
+ * allocation its end and its asset. Columns that are empty in all rows come last there.
  */
 export function recordTable(kind: string, nodes: readonly Data[], label: string, options: TableOptions = {}) {
   const { fields = columns[kind] ?? [], head = headOf, isPickable = false } = options;

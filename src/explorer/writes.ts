@@ -1,6 +1,7 @@
 /** Stores and deletes records, and shows a message after each write, with its undo. */
 import { html, nothing, render } from 'lit-html';
 import type { ChangeRange } from '../../client/index.ts';
+import { capitalized } from '../model/labels.ts';
 import { kindOf, nameOf, title, words } from './kinds.ts';
 import { atMost, query } from './queries.ts';
 import { type Data, type Page, read, yardgraph } from './service.ts';
@@ -8,9 +9,9 @@ import { button } from './values.ts';
 
 /** The mutation that stores an item. The item of a new record has no ID. */
 function mutationOf(kind: string, { id }: Data = {}) {
-  const list = kindOf(kind).list.replace(/^./, (letter) => letter.toUpperCase());
   const action = id === undefined ? 'create' : 'update';
-  const [name, type] = [action + list, action === 'create' ? `Create${kind}Input` : `${kind}Patch`];
+  const name = action + capitalized(kindOf(kind).list);
+  const type = action === 'create' ? `Create${kind}Input` : `${kind}Patch`;
   return { action, name, document: `mutation ($input: [${type}!]!) { ${name}(input: $input) { id } }` };
 }
 
@@ -52,7 +53,7 @@ export function report(text: string, range?: ChangeRange): void {
   const message = document.getElementById('message') ?? Object.assign(document.createElement('div'), { id: 'message' });
   const main = document.getElementById('main');
   if (!message.isConnected) main?.before(message);
-  document.dispatchEvent(new Event('report'));
+  if (text) document.dispatchEvent(new Event('report'));
   const content = html`<span>${text}</span> ${range ? button('Undo', () => void undo(range)) : nothing}
     <button type="button" class="bare" aria-label="Close" @click=${() => report('')}>×</button>`;
   render(
@@ -105,7 +106,7 @@ async function findReferences(kind: string, id: string, references: 'CLEAR' | 'R
   }
 }
 
-/** Asks before it deletes a record, and says what becomes of the records that refer to it. */
+/** Asks before it deletes a record, and says which records refer to it. */
 export async function deleteRecord(kind: string, record: Data, page: Page): Promise<void> {
   const name = nameOf(record);
   try {

@@ -10,27 +10,23 @@ import { contradiction, type RowIndex } from './items.ts';
 import { readNodes, slices } from './requests.ts';
 import { columnPath, type FileRow, keyValue, type LinkCell } from './row.ts';
 
-/** By what the cells that decide find records; nothing if the row is refused. */
+/** `by` is of the cells that decide, as in a `LinkCell`; empty if the row is refused. */
 export type Edit = readonly [row: number, field: string, by: readonly string[]];
 
 export async function findEdits(yardgraph: Yardgraph, index: RowIndex, rows: readonly FileRow[]): Promise<Edit[]> {
   const isExported = ({ kind, id = '' }: FileRow) => index.upsertKey(kind) === 'id' && kindOfId(id) === kind;
   const all = rows.flatMap((row, at) => textsBesideIds(row).map((beside) => ({ ...beside, at, row })));
   const relevant = all.filter(({ row, id }) => id.target === label || isExported(row));
-  const wanted = relevant.map(({ id: { target: kind }, key, texts }) => ({
-    kind,
-    key,
-    fields: texts.map(({ by }) => by),
-  }));
-  const targets = await readRecords(yardgraph, wanted);
+  const wanted = relevant.map(({ id, key, texts }): Wanted => [id.target, key, texts.map(({ by }) => by)]);
+  const targets = await readByKeys(yardgraph, wanted);
   const differing = relevant.flatMap((beside) => {
     const target = targets.get(beside.key ?? '');
     const edited = beside.texts.filter(({ by, value }) => textOf(target, by) !== value);
     return edited.length > 0 ? [{ ...beside, target, edited }] : [];
   });
   const exported = differing.filter(({ row }) => isExported(row));
-  const ofRows = exported.map(({ row: { kind, id: key }, id: { field } }) => ({ kind, key, fields: [field] }));
-  const stored = await readRecords(yardgraph, ofRows);
+  const ofRows = exported.map(({ row, id }): Wanted => [row.kind, row.id, [id.field]]);
+  const stored = await readByKeys(yardgraph, ofRows);
   return differing.flatMap(({ at, row, id: { field, target: kind, value }, texts, target, edited }): Edit[] => {
     const before = isExported(row) ? stored.get(row.id ?? '') : undefined;
     const isEmpty = texts.every((text) => text.value === null);
@@ -64,20 +60,16 @@ function textsBesideIds({ kind, fields, links }: FileRow) {
   });
 }
 
-interface Wanted {
-  readonly kind: RecordKind;
-  readonly key: string | null | undefined;
-  readonly fields: readonly string[];
-}
+type Wanted = readonly [kind: RecordKind, key: string | null | undefined, fields: readonly string[]];
 
 /** By ID, or by the key of a label. */
-async function readRecords(yardgraph: Yardgraph, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, Values>> {
+async function readByKeys(yardgraph: Yardgraph, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, Values>> {
   const found = new Map<string, Values>();
-  for (const kind of new Set(wanted.map((record) => record.kind))) {
-    const ofKind = wanted.filter((record) => record.kind === kind);
+  for (const kind of new Set(wanted.map(([kind]) => kind))) {
+    const ofKind = wanted.filter(([other]) => other === kind);
     const by = kind === label ? 'key' : 'id';
-    const fields = new Set([by, ...ofKind.flatMap(({ fields }) => fields.map((field) => columnPath(field)[0]))]);
-    for (const keys of slices([...new Set(ofKind.flatMap(({ key }) => key ?? []))])) {
+    const fields = new Set([by, ...ofKind.flatMap(([, , fields]) => fields.map((field) => columnPath(field)[0]))]);
+    for (const keys of slices([...new Set(ofKind.flatMap(([, key]) => key ?? []))])) {
       const nodes = readNodes(yardgraph, kind, [...fields].join(' '), { [by]: { in: keys } });
       for await (const node of nodes) found.set(node[by] ?? '', node);
     }

@@ -261,7 +261,7 @@ function buildRecord({ kind, id, fields, externalIds }: FileRow, index: RowIndex
   };
 }
 
-export type LinkCells = readonly [LinkCell, ...LinkCell[]];
+type LinkCells = readonly [LinkCell, ...LinkCell[]];
 
 /**
  * A row with the ID of a stored record comes from an export, which writes a link in several columns: an empty cell

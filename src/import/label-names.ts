@@ -26,7 +26,7 @@ export class LabelNames {
   /** By `meaningKey`, the texts looked up so far. */
   readonly #meanings = new Map<string, Meaning>();
   readonly #hasLabels = new Map<string, boolean>();
-  /** By key, IDs that a stopped import has stored: labels may have other names now. */
+  /** By `meaningKey`, IDs that a stopped import has stored: labels may have other names now. */
   readonly #stored: Record<string, string>;
 
   readonly #save: () => void;
@@ -39,15 +39,14 @@ export class LabelNames {
 
   /** Returns the rows with IDs, or with issues. A text that is neither stays: an ID of another system. */
   async resolve(rows: readonly FileRow[], warnOf: WarnOf): Promise<readonly FileRow[]> {
-    const open = new Map<string, LabelText>();
-    for (const text of rows.flatMap(labelTexts))
-      if (!this.#meanings.has(meaningKey(text))) open.set(meaningKey(text), text);
-    for (const type of new Set([...open.values()].map((text) => text.type)))
-      if (await this.#isLabelled(type))
-        await this.#find(
-          type,
-          [...open.values()].filter((text) => text.type === type),
-        );
+    const textsByType = new Map<string, Map<string, LabelText>>();
+    for (const text of rows.flatMap(labelTexts)) {
+      const key = meaningKey(text);
+      if (this.#meanings.has(key)) continue;
+      textsByType.set(text.type, (textsByType.get(text.type) ?? new Map()).set(key, text));
+    }
+    for (const [type, texts] of textsByType)
+      if (await this.#isLabelled(type)) await this.#find(type, [...texts.values()]);
     return rows.map((row) => this.#resolveRow(row, warnOf(row.file)));
   }
 
@@ -129,10 +128,9 @@ interface LabelText {
 }
 
 const labelTexts = ({ kind, fields, named = {} }: FileRow): LabelText[] =>
-  labelledFields(kind).flatMap(({ field, type }) => {
-    const by = named[field];
-    return by === undefined ? [] : [{ field, type, text: String(fields[field]), by }];
-  });
+  labelledFields(kind).flatMap(({ field, type }) =>
+    named[field] ? [{ field, type, text: String(fields[field]), by: named[field] }] : [],
+  );
 
 /** No key of a label has a space before its colon. */
 const meaningKey = ({ type, text, by }: LabelText): string => (by === 'name' ? 'name ' : '') + labelKey(type, text);

@@ -38,8 +38,8 @@ export function describeChanges(made: MadeChanges | undefined): string {
 const maxPart = 10_000;
 
 /**
- * Latest changes first: they may depend on earlier ones. Belongs to no import unless one is named. Each part is all or nothing. Halves a
- * part too large for the service, which depends on the texts of its records.
+ * Latest changes first: they may depend on earlier ones. Belongs to no import unless one is named. Each part is all or
+ * nothing. Halves a part too large for the service, which depends on the texts of its records.
  */
 export async function* revertInParts(
   yardgraph: Yardgraph,

@@ -95,11 +95,12 @@ export async function propose(
     names: {},
     ...known,
     // A number with a point would be refused.
-    decimalComma: known?.decimalComma === true && !numbers.some((text) => /^[+-]?\d*\.\d+$/.test(text)),
+    decimalComma:
+      numbers.some((text) => /^[+-]?[\d.]*\d,\d+$/.test(text)) ||
+      (known?.decimalComma === true && !numbers.some((text) => /^[+-]?\d*\.\d+$/.test(text))),
     encoding: read,
     dates: proposeDates(times, known?.dates, language),
     years: times.some((text) => /^\d{4}$/.test(text)),
-    ...(numbers.some((text) => /^[+-]?[\d.]*\d,\d+$/.test(text)) && { decimalComma: true }),
     excel: !isPlainExport && columns.some(({ texts }) => texts.some((text) => /^'+[=+\-@]/.test(text))),
   };
   return { columns, choices };
@@ -111,7 +112,7 @@ async function hasMark(file: ImportFile | undefined): Promise<boolean> {
   return false;
 }
 
-/** And in JSON, one with each other kind or other columns. */
+/** In JSON also one of each later kind or set of columns. */
 async function firstRows(file: ImportFile, encoding: string | undefined): Promise<readonly SourceRow[]> {
   const isKnown = (name: string) => name !== '' && (!file.kind || isHeading(file.kind, name));
   const rows: SourceRow[] = [];

@@ -7,7 +7,7 @@ export interface SourceRow {
   readonly line: number;
   /** Unset where the file decides. */
   readonly kind?: RecordKind | undefined;
-  /** Of the columns: the same array for all rows of a table. */
+  /** The names of the columns: the same array for all rows of a table. */
   readonly names: readonly string[];
   readonly cells: readonly Cell[];
   /** Why the row cannot be read, such as an unclosed quote: it is refused, and written back as `text`. */
@@ -49,7 +49,7 @@ export interface RecordRow {
   readonly fields: Readonly<Record<string, unknown>>;
   /** The fields whose texts are names of labels, or `any`: names or IDs. */
   readonly named?: Readonly<Record<string, 'any' | 'name'>> | undefined;
-  /** Those in their own columns: a text sets one, null clears it, others stay. */
+  /** External IDs in their own columns: a text sets one, null clears it, others stay. */
   readonly externalIds: Readonly<Record<string, string | null>>;
   readonly links: readonly LinkCell[];
   readonly issues: readonly RowIssue[];

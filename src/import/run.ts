@@ -69,9 +69,9 @@ export interface ImportRun {
   readonly workspace: string;
   /** By idempotency key, the kinds and names of records that a part creates for links. */
   readonly missing: Record<string, readonly (readonly [kind: string, name: string])[]>;
-  /** By the key that a name would have as an ID, the ID of the label with this name. */
+  /** By type and name, the ID of the label with this name. */
   readonly labels: Record<string, string>;
-  /** By idempotency key, what was edited in the rows of a part. */
+  /** By the idempotency key of a part, the edits in its rows. */
   readonly edits: Record<string, readonly Edit[]>;
 }
 
@@ -138,7 +138,7 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
   return totals;
 }
 
-/** A resumed import would find what it has stored. */
+/** They are kept: a resumed import would compare its rows with records that it has stored itself. */
 async function editsOf(work: Import, { index, storing }: Pass, rows: readonly FileRow[]): Promise<readonly Edit[]> {
   const key = storing && partKey(work, storing, rows);
   const noted = key === undefined ? undefined : storing?.run.edits[key];

@@ -58,7 +58,7 @@ export function createRowReader(
       if (detail) warn?.({ line, column: '', message: 'columns without a field here are left out', detail });
     }
     const row = readRow(cells, columns, form);
-    // What is refused is no warning, too.
+    // A refused row has a reason, and no warning.
     if (row.issues.length === 0) check?.(source, columns, row.fields);
     return { kind, source, ...row };
   };

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { notFound } from '../errors.ts';
 import { createPage, loadOnce } from '../http/pages.ts';
 
-/** The scripts and styles in a folder. */
+/** The scripts and styles in a folder, and the countries of the map. */
 function filesIn(path: string): Readonly<Record<string, () => Promise<string>>> {
   const folder = join(__dirname, path);
   const names = readdirSync(folder).filter((name) => /\.(css|js)$|^countries/.test(name));

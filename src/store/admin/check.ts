@@ -47,7 +47,7 @@ export async function checkDatabase(
   return found > problems.length ? [...problems, `and ${found - problems.length} more`] : problems;
 }
 
-/** Of a deleted workspace, only the numbers are left. */
+/** A deleted workspace leaves only its numbers. */
 function* strayRows(kinds: readonly RecordKind[]) {
   for (const table of [...kinds.map((kind) => kind.table), 'changes', 'import_runs', 'idempotency_keys', 'api_keys'])
     yield `select distinct 'number' as kind, workspace_id as id, 'it does not exist, and has rows in ${table}' as problem

@@ -43,7 +43,7 @@ export async function* pruneLogs(
         return runQuery(run, log.update({ horizon: upTo, horizon_at: latest }));
       };
       if (!dryRun && (await transaction(deletePart, { workspaceId: Number(workspace_id) })).length === 0) break;
-      // Of the 64 MB that the log of the file may have, writes would wait for 150 ms.
+      // Otherwise the file's own log grows to 64 MB, and the write that checkpoints it waits for 150 ms.
       if (driver.name === 'SQLite' && !dryRun) await run('pragma wal_checkpoint');
       deleted += part.length;
       const milliseconds = performance.now() - start;

@@ -141,7 +141,7 @@ const cancelRequestCode = 80_877_102;
 
 /**
  * A separate connection to the same address: a pooler passes the request on to the right server. Not while the server
- * may commit: a COMMIT that waits for a synchronous standby would succeed without it. `lock_timeout` ends waits for locks.
+ * may commit: a COMMIT that waits for a synchronous standby would succeed without it. There, `lock_timeout` ends waits.
  */
 function cancel(connection: PostgresConnection, phase: StatementPhase): void {
   if (phase !== 'in transaction') return;
