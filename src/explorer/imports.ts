@@ -1,6 +1,7 @@
 /** All imports, the latest first: of this page, of the command and of programs. */
 import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
+import { nameOf } from './kinds.ts';
 import { atMost, query } from './queries.ts';
 import type { Data, Page, Viewer } from './service.ts';
 import { button, cellOf, notice, tableOf } from './values.ts';
@@ -21,22 +22,20 @@ async function undoRun(run: Data, page: Page): Promise<void> {
 function listOf({ nodes, pageInfo }: Data, page: Page) {
   if (nodes.length === 0)
     return notice('No file was imported yet', html`<a class="button" href="explore">Overview</a>`);
-  /** An undo is a later run, which may be undone itself. */
+  // An undo is a later run, which may be undone itself.
   const undoOf = (run: Data): Data | undefined => {
     const undo = nodes.find(({ id }: Data) => id === `undo-${run.id}`);
     return undo && !undoOf(undo) ? undo : undefined;
   };
-  const undone = ({ user, startedAt }: Data) =>
-    html`undone ${cellOf('DateTime', startedAt)} ${user ? `by ${user.name ?? user.id}` : nothing}`;
   const lastCell = (run: Data) => {
-    const undo = undoOf(run);
-    if (undo) return undone(undo);
+    const { startedAt, user } = undoOf(run) ?? {};
+    if (startedAt) return html`undone ${cellOf('DateTime', startedAt)} ${user ? `by ${nameOf(user)}` : nothing}`;
     return page.mayWrite() ? button('Undo', () => void undoRun(run, page), 'bare') : nothing;
   };
   const row = (run: Data) => [
     fileOf(run),
     cellOf('DateTime', run.startedAt),
-    run.user?.name ?? run.user?.id,
+    run.user && nameOf(run.user),
     ...[run.created, run.updated, run.deleted].map((count: number) => (count > 0 ? count.toLocaleString() : nothing)),
     `${Number(run.after) + 1}–${run.upTo}`,
     lastCell(run),

@@ -1,7 +1,7 @@
 /** The record kinds of the schema, their columns, and the names of records. */
-import { capitalized, words } from '../model/labels.ts';
+import { capitalized, linkField as linkOf, words } from '../model/labels.ts';
 
-export { words };
+export { linkOf, words };
 
 /** A record kind, or a type of entities in other systems, such as `Status`: the service stores only their IDs. */
 interface Kind {
@@ -70,9 +70,6 @@ export const typeOf = (kind: string, field: string): string => kindOf(kind).fiel
 export const isLink = (type: string): boolean => type in kinds;
 export const isRecord = (type: string): boolean => type in columns;
 
-/** The link of which this is the ID: `status` of `statusId`. */
-export const linkOf = (field: string): string => field.replace(/Id$/, '');
-
 /** Names of fields in the order in which people need them: first those of the table. */
 export function inOrder(kind: string, names: readonly string[]): readonly string[] {
   const first = columns[kind] ?? [];
@@ -115,7 +112,7 @@ export function nameOf(target: Target): string {
   return String(target[field ?? ''] ?? id);
 }
 
-/** People know a machine or an order by its number, which stays visible where a name is cut. */
+/** People know a machine or an order by its number. */
 export const numberedName = (target: Target): string =>
   [...new Set([target.uid ?? target.reference ?? target.number, nameOf(target)])].filter(Boolean).join(' ');
 

@@ -9,9 +9,10 @@ import { html, nothing } from 'lit-html';
 import { AsyncDirective, directive } from 'lit-html/async-directive.js';
 import { live } from 'lit-html/directives/live.js';
 import { ref } from 'lit-html/directives/ref.js';
+import { withArticle } from '../model/labels.ts';
 import { isRecord, kindOf, linkOf, nameOf, numberedName, title, words } from './kinds.ts';
 import { allQuery, bestQueries, fold, rankMatches, rankOf, textsOf } from './matches.ts';
-import { ascending, atMost, choiceOf, constant, namesOf, query } from './queries.ts';
+import { ascending, atMost, choiceOf, constant, labelKey, namesOf, query } from './queries.ts';
 import { type Data, read, wait } from './service.ts';
 import { report, store } from './writes.ts';
 
@@ -41,7 +42,7 @@ export function targetQueries({ kind, of, name }: Link, text: string, size: numb
   const nodes = `nodes { ${choiceOf(kind)} }`;
   const all = allQuery(kind, text, size, nodes);
   if (isRecord(kind)) return [bestQueries(kind, text, size, nodes), [all]].filter((queries) => queries.length > 0);
-  const [type, link] = [`${constant(kind)}:`, linkOf(name)];
+  const [type, link] = [labelKey(kind, ''), linkOf(name)];
   const alike = { or: [{ name: { containsAlike: text } }, { key: { eq: type + text } }] };
   const where = { key: { startsWith: type }, ...(text !== '' && alike) };
   const labels = { first: atMost(size), where, orderBy: [{ name: ascending }] };
@@ -55,7 +56,7 @@ function targetsIn(results: readonly Data[], { kind, name }: PickerOptions, text
   const records = results.flatMap(({ nodes = [] }): Data[] => nodes);
   if (isRecord(kind)) return rankMatches(records, text);
   const used = results.flatMap(({ groups = [] }) => groups.flatMap((group: Data) => group[linkOf(name)] ?? []));
-  const labels = records.map(({ key, ...label }) => ({ id: key.slice(constant(kind).length + 1), ...label }));
+  const labels = records.map(({ key, ...label }) => ({ id: key.slice(labelKey(kind, '').length), ...label }));
   // The summary has all IDs of the field, also those without the text.
   const isMatch = (target: Data) => textsOf(target).some((own) => fold(own).includes(fold(text)));
   return rankMatches([...used, ...labels].filter(isMatch), text, () => 0);
@@ -145,7 +146,7 @@ class Picker extends AsyncDirective {
     const { kind } = this.#options;
     const id = `${words(kind)} ${fold(name)}`.replace(/[^\p{L}\p{N}]+/gu, '-');
     try {
-      const { range } = await store('Label', [{ key: `${constant(kind)}:${id}`, name }]);
+      const { range } = await store('Label', [{ key: labelKey(kind, id), name }]);
       report(`${title(kind)} created.`, range);
       this.#pick({ id, name });
     } catch (error) {
@@ -179,8 +180,8 @@ class Picker extends AsyncDirective {
     const typed = this.#typed;
     const { kind, mayCreate } = this.#options;
     const isNew = text === typed && typed !== '' && !targets.some((target) => rankOf(target, typed) === 0);
-    const label = `as ${/^[aeiou]/.test(words(kind)) ? 'an' : 'a'} ${words(kind)}`;
-    const create = { text: `Create “${typed}” ${label}`, hint: '', choose: () => void this.#create(typed) };
+    const label = `Create “${typed}” as ${withArticle(words(kind))}`;
+    const create = { text: label, hint: '', choose: () => void this.#create(typed) };
     const foreign = { text: typed, hint: 'as an ID of another system', choose: () => this.#pick({ id: typed }) };
     if (isNew && mayCreate && !isRecord(kind)) choices.push(create);
     if (isNew && !/\s/.test(typed)) choices.push(foreign);

@@ -1,4 +1,5 @@
 /** Writes the queries of the views as text that anybody can copy: with their values in it, in place of variables. */
+import { constantCase, uncapitalized } from '../model/labels.ts';
 import { type Filter, textOf, type View } from './address.ts';
 import { movedDay } from './clock.ts';
 import { dayOf } from './days.ts';
@@ -27,7 +28,9 @@ const pairs = (value: object): string =>
     .join(', ');
 
 /** `ASSET_TYPE` for `AssetType`: a value of `groupBy`, and the type in the key of a label. */
-export const constant = (name: string): string => name.replace(/(?<=.)[A-Z]/g, '_$&').toUpperCase();
+export const constant = (name: string): string => constantCase(uncapitalized(name));
+
+export const labelKey = (kind: string, id: string): string => `${constant(kind)}:${id}`;
 
 export const query = (name: string, sent: object, selection: string): string => {
   const values = pairs(sent);

@@ -6,7 +6,7 @@ import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
 import { formPage } from './form.ts';
 import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, typeOf, words } from './kinds.ts';
-import { atMost, constant, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
+import { atMost, descending, labelKey, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
 import { button, cell, cellOf, link, notice, recordTable, time } from './values.ts';
 import { deleteRecord, isOfUndo, rangeOfDeletion, undo } from './writes.ts';
@@ -124,8 +124,6 @@ const factsOf = (kind: string): readonly string[] =>
   (columns[kind] ?? []).filter((field) => !inHead.includes(field)).slice(0, 5);
 
 /** The key of the label that names an entity in another system. */
-const labelKey = (kind: string, id: string): string => `${constant(kind)}:${id}`;
-
 function recordQuery({ kind = '', id = '', view, after }: View): string {
   const { one, fields, lists } = kindOf(kind);
   const parts = [
