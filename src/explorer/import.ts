@@ -15,7 +15,7 @@ import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed } from '../records/index.ts';
 import { columnTable, optionTitles, settings } from './import-columns.ts';
-import { inWords, kindNames, kindOf, outsideQuotes, title } from './kinds.ts';
+import { inWords, kindNames, kindOf, outsideQuotes, title, undoRunId } from './kinds.ts';
 import type { Data } from './service.ts';
 import { button, headOf, openDialog } from './values.ts';
 
@@ -366,16 +366,17 @@ class ImportDialog extends HTMLElement {
     return counts === undefined ? nothing : html`<p><b>${counts}</b></p> ${refused.map(download)}`;
   }
 }
-/** Undoes an import of the list. Returns what to say of it. The undo is a run of its own. */
+/** Undoes an import of the list, as a run of its own. Returns the message of its end. */
 export async function undoImport({ id, after, upTo, message, created, updated, deleted }: Data): Promise<string> {
   const made = rangeOf(after, upTo, message, created + updated + deleted);
   if (!made || made.message === null)
     throw new Error('others have made changes meanwhile, and no message tells which ones are its own');
-  const changeMessage = `Undo of ${message ?? id}`;
+  // The service takes at most 500 characters.
+  const changeMessage = `Undo of ${message ?? id}`.slice(0, 500);
   const yardgraph = new Yardgraph({ ...currentKey(), changeMessage });
   const counts = { reversed: 0, kept: 0 };
   const signal = new AbortController().signal;
-  for await (const { reversed, kept, failed } of revertInParts(yardgraph, made, { signal, importRun: `undo-${id}` })) {
+  for await (const { reversed, kept, failed } of revertInParts(yardgraph, made, { signal, importRun: undoRunId(id) })) {
     counts.reversed += reversed;
     counts.kept += kept + failed;
   }

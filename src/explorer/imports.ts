@@ -1,7 +1,7 @@
 /** All imports, the latest first: of this page, of the command and of programs. */
 import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
-import { nameOf } from './kinds.ts';
+import { nameOf, undoRunId } from './kinds.ts';
 import { atMost, query } from './queries.ts';
 import type { Data, Page, Viewer } from './service.ts';
 import { button, cellOf, notice, tableOf } from './values.ts';
@@ -24,7 +24,7 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
     return notice('No file was imported yet', html`<a class="button" href="explore">Overview</a>`);
   // An undo is a later run, which may be undone itself.
   const undoOf = (run: Data): Data | undefined => {
-    const undo = nodes.find(({ id }: Data) => id === `undo-${run.id}`);
+    const undo = nodes.slice(0, nodes.indexOf(run)).find(({ id }: Data) => id === undoRunId(run.id));
     return undo && !undoOf(undo) ? undo : undefined;
   };
   const lastCell = (run: Data) => {

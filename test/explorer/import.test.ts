@@ -199,6 +199,16 @@ describeInChromium('a file in the explorer', () => {
     expect(await number()).toBe(3);
   });
 
+  test('of a program is undone with an ID and a message of any length', async () => {
+    const headers = { 'x-import-run': 'p'.repeat(64), 'x-change-message': 'm'.repeat(500) };
+    await open.post('/assets', [{ name: 'Crane' }], headers);
+    const { page } = await newPage(open, '/explore?view=imports');
+    page.once('dialog', (dialog) => dialog.accept());
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('1 changes undone.').waitFor();
+    await page.getByText(/^undone/).waitFor();
+  });
+
   test('ends where its key is refused, and begins anew with another', async () => {
     const key = await closed.key({ workspace: 'default', user: 'one' });
     const other = await closed.key({ workspace: 'default', user: 'two' });
