@@ -15,6 +15,10 @@ function rowOf(change: Data, names: Data): readonly unknown[] {
   return [name, title(kind), time(change.at), change.user && nameOf(change.user)];
 }
 
+/** An allocation is called by its asset: no other link is read. */
+const onlyAsset = ({ action, fields }: Data): Data => ({ action, fields: fields.filter(isAsset) });
+const isAsset = ({ field }: Data) => field === 'assetId';
+
 export const deleted: Viewer = {
   queries: (_, { part }) => (part ? [part] : []),
   /** Looks through the changes from the latest on, until it has found enough, or has looked through many. */
@@ -31,7 +35,8 @@ export const deleted: Viewer = {
       const isGone = ({ cursor, action, record }: Data) => action === 'DELETED' && !record && Number(cursor) <= end;
       changes.push(...(await read(part)).changes.nodes.filter(isGone).reverse());
     }
-    yield { changes, part, names: await readNames('Allocation', changes), next: start > horizon && String(start) };
+    const names = await readNames('Allocation', changes.map(onlyAsset));
+    yield { changes, part, names, next: start > horizon && String(start) };
   },
   draw({ kind }, { changes, names, next }) {
     const list = kind ? words(kindOf(kind).list) : 'records';

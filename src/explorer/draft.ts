@@ -121,10 +121,8 @@ export class Draft {
   get addedIds(): readonly (readonly [system: string, id: string])[] {
     const text = (input: string) => entryText(this.entryOf(input)).trim();
     const pair = (_: unknown, row: number) => [text(`externalIds+${row}`), text(`externalIds=${row}`)] as const;
-    const rows = [...this.#entries.keys()].map((input) =>
-      /^externalIds[+=]/.test(input) ? Number(input.slice(12)) : -1,
-    );
-    return Array.from({ length: Math.max(-1, ...rows) + 2 }, pair);
+    const rowOf = (input: string) => (/^externalIds[+=]/.test(input) ? Number(input.slice(12)) : -1);
+    return Array.from({ length: Math.max(-1, ...[...this.#entries.keys()].map(rowOf)) + 2 }, pair);
   }
 
   timeOf(name: string) {

@@ -236,12 +236,8 @@ class ImportDialog extends HTMLElement {
         const name = file.name.replace(/(\.\w{1,10})(?:\.gz)?$/, '.refused$1');
         return { name, texts, write: (part: string) => void texts.push(part), describe: inTitles };
       });
-      const storing = {
-        run,
-        save,
-        fileKeys: work.files.map((_, at) => String(at)),
-        restart: text ? restart : undefined,
-      };
+      const fileKeys = work.files.map((_, at) => String(at));
+      const storing = { run, save, fileKeys, restart: text ? restart : undefined };
       const said: string[] = [];
       const output = { say: (line: string) => void said.push(line), table() {} };
       const options = { storing, refusedFiles: refused, isPreviewed: !text };

@@ -58,11 +58,8 @@ export function selectionOf(kind: string, fields: readonly string[]): string {
 
 /** The largest groups of a kind by a link; by an index where all of them have a value. */
 export function groupsQuery(kind: string, link: string, size: number, where?: object, totals = ''): string {
-  const sent = {
-    groupBy: [Symbol(constant(link))],
-    first: atMost(size),
-    where: where ?? { [`${link}Id`]: { isNull: false } },
-  };
+  const isSet = { [`${link}Id`]: { isNull: false } };
+  const sent = { groupBy: [Symbol(constant(link))], first: atMost(size), where: where ?? isSet };
   const groups = `groups { count ${link}Id ${link} { ${namesOf(typeOf(kind, link))} } }`;
   return query(`${kindOf(kind).list}Summary`, sent, `${totals} ${groups}`);
 }
@@ -82,10 +79,7 @@ function dayCondition(field: string, operator: string, day: string): object | un
   const startOf = (first: string) => new Date(`${first}T00:00`).toISOString();
   const before = (end: string) => ({ [field]: { lt: startOf(end), ne: end } });
   // The range lets the database read an index from the earlier midnight on.
-  const since = (first: string) => ({
-    [field]: { gte: [startOf(first), first].sort()[0] },
-    not: before(first),
-  });
+  const since = (first: string) => ({ [field]: { gte: [startOf(first), first].sort()[0] }, not: before(first) });
   const within = { and: [since(day), before(next)] };
   if (operator === 'lt' || operator === 'lte') return before(operator === 'lt' ? day : next);
   if (operator === 'gt' || operator === 'gte') return since(operator === 'gte' ? day : next);
