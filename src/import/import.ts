@@ -58,7 +58,7 @@ export async function prepare(profile: Profile, { encoding, columns, ...settings
 
 export async function startRun(yardgraph: Yardgraph, id: string): Promise<ImportRun> {
   const { viewer } = await yardgraph.graphql('{ viewer { workspace { id } } }');
-  return { id, startedAt: Date.now(), workspace: viewer.workspace.id, missing: {}, labels: {}, edits: {} };
+  return { id, startedAt: Date.now(), workspace: viewer.workspace.id, missing: {}, labels: {} };
 }
 
 /** The service keeps an idempotency key for 24 hours. */

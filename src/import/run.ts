@@ -72,7 +72,7 @@ export interface ImportRun {
   /** By type and name, the ID of the label with this name. */
   readonly labels: Record<string, string>;
   /** By the idempotency key of a part, the edits in its rows. */
-  readonly edits: Record<string, readonly Edit[]>;
+  edits?: Record<string, readonly Edit[]>;
 }
 
 export interface Storing {
@@ -141,11 +141,11 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
 /** They are kept: a resumed import would compare its rows with records that it has stored itself. */
 async function editsOf(work: Import, { index, storing }: Pass, rows: readonly FileRow[]): Promise<readonly Edit[]> {
   const key = storing && partKey(work, storing, rows);
-  const noted = key === undefined ? undefined : storing?.run.edits[key];
+  const noted = key === undefined ? undefined : storing?.run.edits?.[key];
   if (noted) return noted;
   const edits = await findEdits(work.yardgraph, index, rows);
   if (storing && key !== undefined && edits.length > 0) {
-    storing.run.edits[key] = edits;
+    storing.run.edits = { ...storing.run.edits, [key]: edits };
     storing.save();
   }
   return edits;

@@ -48,7 +48,7 @@ export async function* pruneLogs(
       deleted += part.length;
       const milliseconds = performance.now() - start;
       size = Math.round(Math.min(maxPart, Math.max(minPart, size * Math.min(2, partMs / milliseconds))));
-      await pause(Math.min(3 * milliseconds, maxPauseMs));
+      if (!dryRun) await pause(Math.min(3 * milliseconds, maxPauseMs));
     }
     if (deleted > 0) yield { workspace: String(name), deleted, horizon: upTo, at };
   }
