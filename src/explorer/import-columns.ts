@@ -2,8 +2,8 @@
 import { html, nothing } from 'lit-html';
 import { columnFields, columnKey } from '../import/columns.ts';
 import { type Choices, columnId, type ProposedColumn, targetColumn } from '../import/proposal.ts';
-import type { RecordKind } from '../model/record-kind.ts';
-import { inOrder, kindOf, linkOf, title } from './kinds.ts';
+import { matchableFields, type RecordKind } from '../model/record-kind.ts';
+import { inOrder, kindOf, linkOf, title, words } from './kinds.ts';
 import { headOf } from './values.ts';
 
 interface ColumnForm {
@@ -22,7 +22,7 @@ export const optionTitles: Readonly<Record<string, string>> = {
 };
 
 /** The same for all names of a field: `Status ID` and `statusId`. */
-function keyOf(kind: RecordKind, target: string | null | undefined): string | undefined {
+export function keyOf(kind: RecordKind, target: string | null | undefined): string | undefined {
   const column = target ? targetColumn(kind, target) : undefined;
   return column && columnKey(column);
 }
@@ -31,7 +31,8 @@ function targetTitle(kind: RecordKind, target: string): string {
   const [field = '', ...system] = target.split('.');
   if (field === 'id') return `ID of a stored ${kind.label}`;
   if (field === 'externalIds' && system.length > 0) return `ID in another system: ${system.join('.')}`;
-  return [title(field), ...system.filter((part) => part !== 'name' && part !== 'externalIds')].join(', ');
+  const keys = system.filter((part) => part !== 'name' && part !== 'externalIds');
+  return [title(field), ...keys.map((key) => `by ${words(key)}`)].join(', ');
 }
 
 export function columnTable(shown: ColumnForm) {
@@ -58,7 +59,12 @@ function targetMenu({ columns, choices: { targets }, change }: ColumnForm, colum
   const current = keyOf(kind, targets[columnId(column)]);
   const fields = inOrder(kind.name, Object.keys(kindOf(kind.name).inputs)).filter((field) => field !== 'externalIds');
   const others = [...(kind.name === 'Label' ? ['type'] : []), 'id', kind.fields.externalIds && `externalIds.${name}`];
-  const known = [...fields.map(linkOf), ...others].filter((target) => target !== undefined);
+  const byKeys = (name: string) => {
+    const link = targetColumn(kind, name);
+    const keys = link?.is === 'link' ? matchableFields(link.target).filter((key) => key !== 'name') : [];
+    return [name, ...keys.map((key) => `${name}.${key}`)];
+  };
+  const known = [...fields.map(linkOf).flatMap(byKeys), ...others].filter((target) => target !== undefined);
   const isListed = known.some((target) => keyOf(kind, target) === current);
   const choose = ({ target: { value } }: Event & { readonly target: HTMLSelectElement }) => {
     // A field has one column.
@@ -86,7 +92,8 @@ function readAs({ columns, choices }: ColumnForm, column: ProposedColumn) {
   const isBeside =
     field !== columnKey(found) && columns.some((other) => keyOf(kind, targets[columnId(other)]) === field);
   if (isBeside && !field?.startsWith('externalIds')) return 'Names, if they differ from IDs';
-  if (found.is === 'link') return `${found.by === 'id' ? '' : 'Names or '}IDs of ${found.target.pluralLabel}`;
+  const keyTitles: Readonly<Record<string, string>> = { id: 'IDs', any: 'Names or IDs', name: 'Names' };
+  if (found.is === 'link') return `${keyTitles[found.by] ?? title(found.by)} of ${found.target.pluralLabel}`;
   if (found.is === 'id') return 'ID of the row, for links to it: it is not stored';
   if (found.is !== 'field') return 'Text';
   const isYears = years && samples.every((text) => /^\d{4}$/.test(text));

@@ -9,13 +9,14 @@ import { describeNotes, type Preview, prepare, preview, requireResumable, startR
 import { findMadeChanges, rangeOf, revertInParts, runDocument, uniqueMessage } from '../import/made-changes.ts';
 import { type Choices, chosenProfile, columnId, type ProposedColumn, propose } from '../import/proposal.ts';
 import { countedRows, type RefusedValue } from '../import/report.ts';
+import { countStored } from '../import/requests.ts';
 import type { Import, ImportRun } from '../import/run.ts';
 import { formatCount, quote } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
-import type { RecordKind } from '../model/record-kind.ts';
+import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { kindNamed } from '../records/index.ts';
-import { columnTable, optionTitles, settings } from './import-columns.ts';
-import { inWords, kindNames, kindOf, outsideQuotes, title, undoRunId } from './kinds.ts';
+import { columnTable, keyOf, optionTitles, settings } from './import-columns.ts';
+import { inWords, kindNames, kindOf, outsideQuotes, title, undoRunId, words } from './kinds.ts';
 import type { Data } from './service.ts';
 import { button, headOf, openDialog } from './values.ts';
 
@@ -40,12 +41,6 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
     void reader.cancel().catch(() => {});
   }
 }
-
-/** Reading a file that has changed fails by itself. */
-const importFile = (file: File, kind: RecordKind, isForced: boolean): ImportFile => {
-  const described = describeFile(file.name, kind);
-  return { ...described, ...(isForced && { kind }), bytes: () => bytesOf(file), isUnchanged: () => true };
-};
 
 /** The choices for the last files with other columns: people import the same table every month, and corrected rows. */
 const remembered = {
@@ -90,6 +85,17 @@ async function readViewer(key: ReturnType<typeof currentKey>) {
   return { client, viewer };
 }
 
+/** By kind, the key of stored records that texts of links have in place of names, such as machine numbers. */
+async function findKeys({ yardgraph }: Import, values: readonly RefusedValue[]) {
+  const keys = new Map<RecordKind, string>();
+  for (const kind of new Set(values.flatMap(({ creatable }) => creatable ?? []))) {
+    const texts = values.flatMap(({ creatable, text }) => (creatable === kind && text) || []);
+    for (const key of matchableFields(kind))
+      if (!keys.has(kind) && (await countStored(yardgraph, kind, texts, key)) > 0) keys.set(kind, key);
+  }
+  return keys;
+}
+
 class ImportDialog extends HTMLElement {
   isStoring = false;
   #files: readonly File[] = [];
@@ -102,6 +108,7 @@ class ImportDialog extends HTMLElement {
   #run: ImportRun | undefined;
   #note: Note = { name: '', text: null };
   #checked: Preview | undefined;
+  #keys: ReadonlyMap<RecordKind, string> = new Map();
   #stored: Stored | undefined;
   #problem = '';
   #progress = '';
@@ -158,8 +165,12 @@ class ImportDialog extends HTMLElement {
     if (!this.contains(document.activeElement)) place?.focus();
   }
 
+  /** Reading a file that has changed fails by itself. */
   #importFiles(): readonly ImportFile[] {
-    return this.#files.map((file) => importFile(file, this.#kind, this.#isKindChosen));
+    return this.#files.map((file) => {
+      const described = { ...describeFile(file.name, this.#kind), ...(this.#isKindChosen && { kind: this.#kind }) };
+      return { ...described, bytes: () => bytesOf(file), isUnchanged: () => true };
+    });
   }
 
   #propose(encoding?: string): Promise<void> {
@@ -210,8 +221,9 @@ class ImportDialog extends HTMLElement {
     [this.#work, this.#run, this.#note] = [work, run, { name, text }];
     if (text) return requireResumable(work, run, restart);
     const checked = await preview(work);
+    const keys = await findKeys(work, [...checked.refusals.values.values()]);
     signal.throwIfAborted();
-    this.#checked = checked;
+    [this.#checked, this.#keys] = [checked, keys];
   }
 
   #done = 0;
@@ -344,12 +356,20 @@ class ImportDialog extends HTMLElement {
     { link, alike, creatable }: Pick<RefusedValue, 'link' | 'alike' | 'creatable'>,
     values: readonly RefusedValue[],
   ): unknown {
-    const { names, createMissing } = this.#choices;
+    const { names, createMissing, targets } = this.#choices;
     if (text !== undefined && alike !== undefined)
       return button(`Use ${quote(alike)}`, () =>
         this.#change({ names: { ...names, [link]: { ...names[link], [text]: alike } } }),
       );
     if (!creatable) return 'Refused';
+    const [key, column] = [
+      this.#keys.get(creatable),
+      this.#columns.find((it) => keyOf(it.kind, targets[columnId(it)]) === link),
+    ];
+    if (key && column)
+      return button(`Use the ${creatable.label} with this ${words(key)}`, () =>
+        this.#change({ targets: { ...targets, [columnId(column)]: `${link}.${key}` } }),
+      );
     const { length } = values.filter((value) => value.creatable === creatable);
     const label = length === 1 ? 'Create it' : `Create all missing ${creatable.pluralLabel}`;
     return button(label, () => this.#change({ createMissing: [...createMissing, listField(creatable)] }));

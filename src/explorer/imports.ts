@@ -41,16 +41,8 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
     lastCell(run),
   ];
   // A phone shows the file, the time and the undo.
-  const widths = {
-    file: 'name',
-    time: 'date',
-    user: 'more',
-    new: 'number more',
-    changed: 'number more',
-    deleted: 'number more',
-    changes: 'code more',
-    undo: 'name',
-  };
+  const counts = { new: 'number more', changed: 'number more', deleted: 'number more' };
+  const widths = { file: 'name', time: 'date', user: 'more', ...counts, changes: 'code more', undo: 'name' };
   const next = html`<p><a class="button" href=${addressOf({ view: 'imports', after: pageInfo.endCursor })}>Earlier imports</a></p>`;
   const ids = nodes.map(({ id }: Data) => id);
   return html`${tableOf('Imports', widths, nodes.map(row), ids)} ${pageInfo.hasNextPage ? next : nothing}`;

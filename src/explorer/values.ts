@@ -86,17 +86,13 @@ const frame = (label: string, heads: unknown, rows: unknown, columns = 0) =>
     </table>
   </div>`;
 
+type Cells = readonly unknown[];
+
 /** A table of which the first column has the heads of the rows. `columns` has the classes of each by its head. */
-export function tableOf(
-  label: string,
-  columns: Readonly<Data>,
-  rows: readonly (readonly unknown[])[],
-  ids: readonly string[] = [],
-) {
+export function tableOf(label: string, columns: Readonly<Data>, rows: readonly Cells[], ids: Cells = []) {
   const [, ...classes] = Object.values(columns);
   const cell = (value: unknown, at: number) => html`<td class=${classes[at]}>${value}</td>`;
-  const row = ([first, ...others]: readonly unknown[]) =>
-    html`<tr><th scope="row">${first}</th>${others.map(cell)}</tr>`;
+  const row = ([first, ...others]: Cells) => html`<tr><th scope="row">${first}</th>${others.map(cell)}</tr>`;
   const heads = Object.entries(columns).map(([head, width]) => headOf(head, width));
   const keyed = repeat(rows, (_, at) => ids[at] ?? at, row);
   return frame(label, heads, keyed);

@@ -13,7 +13,6 @@ export interface ProposedColumn {
   readonly kind: RecordKind;
   readonly name: string;
   readonly samples: readonly string[];
-  /** Of the first rows. */
   readonly texts: readonly string[];
 }
 

@@ -105,12 +105,12 @@ export async function findStoredNames(
   return stored;
 }
 
-export async function countStored(yardgraph: Yardgraph, kind: RecordKind, ids: readonly string[]): Promise<number> {
+export async function countStored(yardgraph: Yardgraph, kind: RecordKind, texts: readonly string[], by = 'id') {
   const list = listField(kind);
   const query = `query ($where: ${kind.name}Filter) { ${list}(where: $where) { totalCount } }`;
   let count = 0;
-  for (const listed of slices(ids)) {
-    count += (await yardgraph.graphql(query, { where: { id: { in: listed } } }))[list].totalCount;
+  for (const listed of slices(texts)) {
+    count += (await yardgraph.graphql(query, { where: { [by]: { in: listed } } }))[list].totalCount;
   }
   return count;
 }

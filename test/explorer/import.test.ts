@@ -189,6 +189,24 @@ describeInChromium('a file in the explorer', () => {
     expect(await number()).toBe(1);
   });
 
+  test('with machine numbers in place of names finds the machines, and does not create them again', async () => {
+    await open.create('/assets', { name: 'Crane', uid: 'M-002' });
+    const { page } = await newPage(open, '/explore?kind=WorkOrder');
+    await page.getByText('live', { exact: true }).waitFor();
+    await drop(page, 'Liste.csv', new TextEncoder().encode('Bezeichnung;Auftragsnummer;Gerät\nWartung;W-1;M-002\n'));
+    await page.getByRole('button', { name: 'Use the asset with this UID' }).click();
+    await page.getByText('1 new', { exact: true }).waitFor();
+    await page.getByText('UID of assets').waitFor();
+    const menu = page.getByLabel('Field for Gerät');
+    expect(await menu.locator('option:checked').innerText()).toBe('Asset, by UID');
+    await page.getByRole('button', { name: 'Import 1 row' }).click();
+    await page.getByText('1 created').waitFor();
+    expect(await open.data('{ workOrders { nodes { name asset { uid } } } assets { totalCount } }')).toEqual({
+      workOrders: { nodes: [{ name: 'Wartung', asset: { uid: 'M-002' } }] },
+      assets: { totalCount: 1 },
+    });
+  });
+
   test('of a program is not undone with the changes of others, from which no message tells its own', async () => {
     const run = { 'x-import-run': 'positions' };
     for (const headers of [run, {}, run]) await open.post('/assets', [{ name: 'Crane' }], headers);
