@@ -7,7 +7,7 @@ import { Yardgraph } from '../../client/index.ts';
 import { damagedError, describeFile, type ImportFile, isCompressed } from '../import/file.ts';
 import { describeNotes, type Preview, prepare, preview, requireResumable, startRun, store } from '../import/import.ts';
 import { findMadeChanges, rangeOf, revertInParts, runDocument, uniqueMessage } from '../import/made-changes.ts';
-import { type Choices, chosenProfile, columnId, type ProposedColumn, propose } from '../import/proposal.ts';
+import { type Choices, chosenProfile, columnId, likelyKind, type ProposedColumn, propose } from '../import/proposal.ts';
 import { countedRows, type RefusedValue } from '../import/report.ts';
 import { countStored } from '../import/requests.ts';
 import type { Import, ImportRun } from '../import/run.ts';
@@ -100,7 +100,7 @@ class ImportDialog extends HTMLElement {
   isStoring = false;
   #files: readonly File[] = [];
   /** Used unless the name of a file says otherwise. */
-  #kind = kindNamed('Asset');
+  #kind: RecordKind | undefined;
   #isKindChosen = false;
   #columns: readonly ProposedColumn[] = [];
   #choices: Choices = { encoding: undefined, targets: {}, createMissing: [], names: {} };
@@ -117,7 +117,7 @@ class ImportDialog extends HTMLElement {
 
   open(kind: string | undefined, files: readonly File[]): void {
     this.#files = files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    this.#kind = kindNamed(kind ?? 'Asset');
+    this.#kind = kind === undefined ? undefined : kindNamed(kind);
     document.querySelector<HTMLDialogElement>('dialog.import')?.close();
     const dialog = openDialog(`Import ${this.#names}`);
     dialog.classList.add('import');
@@ -166,16 +166,18 @@ class ImportDialog extends HTMLElement {
   }
 
   /** Reading a file that has changed fails by itself. */
-  #importFiles(): readonly ImportFile[] {
-    return this.#files.map((file) => {
+  #importFiles(): Promise<readonly ImportFile[]> {
+    const found = this.#files.map(async (file) => {
       const described = { ...describeFile(file.name, this.#kind), ...(this.#isKindChosen && { kind: this.#kind }) };
-      return { ...described, bytes: () => bytesOf(file), isUnchanged: () => true };
+      const read = { ...described, bytes: () => bytesOf(file), isUnchanged: () => true };
+      return read.kind ? read : { ...read, kind: await likelyKind(read) };
     });
+    return Promise.all(found);
   }
 
   #propose(encoding?: string): Promise<void> {
     return this.#take(async (signal) => {
-      const files = this.#importFiles();
+      const files = await this.#importFiles();
       const { language } = navigator;
       const { viewer } = await readViewer(currentKey());
       const knownChoices = (columns: readonly ProposedColumn[]) => remembered.get(viewer.workspace.id, columns);
@@ -214,7 +216,7 @@ class ImportDialog extends HTMLElement {
     const run: ImportRun = text ? JSON.parse(text) : { ...(await startRun(client, id)), choices };
     const changeMessage = uniqueMessage(`import of ${this.#names.slice(0, 100)}`, run.id);
     const yardgraph = new Yardgraph({ ...key, changeMessage, importRun: run.id });
-    const files = this.#importFiles();
+    const files = await this.#importFiles();
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal, onProgress: this.#count };
     const work = await prepare(profile, setting);
     signal.throwIfAborted();
@@ -328,7 +330,7 @@ class ImportDialog extends HTMLElement {
     };
     const current = this.#columns[0]?.kind ?? this.#kind;
     const option = (name: string) =>
-      html`<option value=${name} ?selected=${name === current.name}>${title(kindOf(name).list)}</option>`;
+      html`<option value=${name} ?selected=${name === current?.name}>${title(kindOf(name).list)}</option>`;
     return html`<label class="row">The rows become
       <select @change=${choose}>${[...kindNames, 'Label'].map(option)}</select></label>`;
   }
@@ -362,10 +364,8 @@ class ImportDialog extends HTMLElement {
         this.#change({ names: { ...names, [link]: { ...names[link], [text]: alike } } }),
       );
     if (!creatable) return 'Refused';
-    const [key, column] = [
-      this.#keys.get(creatable),
-      this.#columns.find((it) => keyOf(it.kind, targets[columnId(it)]) === link),
-    ];
+    const key = this.#keys.get(creatable);
+    const column = this.#columns.find((it) => keyOf(it.kind, targets[columnId(it)]) === link);
     if (key && column)
       return button(`Use the ${creatable.label} with this ${words(key)}`, () =>
         this.#change({ targets: { ...targets, [columnId(column)]: `${link}.${key}` } }),

@@ -1,7 +1,7 @@
 /** Proposes the fields of columns, and the form of their values, for the files of offices. Somebody confirms them. */
 import { StartError } from '../errors.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { kindOfId } from '../records/index.ts';
+import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
 import { type Column, type ColumnOptions, columnKey, createColumnFinder, reasonColumn } from './columns.ts';
 import type { ImportFile } from './file.ts';
 import headings from './headings.json';
@@ -39,9 +39,7 @@ export function chosenProfile(columns: readonly ProposedColumn[], { encoding, ta
 }
 
 /** With the field that it probably means. */
-interface ReadColumn extends ProposedColumn {
-  readonly target: string | undefined;
-}
+type ReadColumn = ProposedColumn & { readonly target: string | undefined };
 
 const maxRows = 500;
 
@@ -105,6 +103,13 @@ export async function propose(
   return { columns, choices };
 }
 
+/** The kind with fields for the most headings. */
+export async function likelyKind(file: ImportFile): Promise<RecordKind> {
+  const [{ names } = { names: [] }] = await firstRows(file, await proposeEncoding([file]));
+  const fields = (kind: RecordKind) => proposeTargets(kind, names).size;
+  return [kindNamed('Asset'), ...recordKinds].reduce((best, kind) => (fields(kind) > fields(best) ? kind : best));
+}
+
 /** An export has a byte order mark if it is for spreadsheets. */
 async function hasMark(file: ImportFile | undefined): Promise<boolean> {
   for await (const [first] of file?.bytes() ?? []) return first === 0xef;
@@ -113,7 +118,8 @@ async function hasMark(file: ImportFile | undefined): Promise<boolean> {
 
 /** In JSON also one of each later kind or set of columns. */
 async function firstRows(file: ImportFile, encoding: string | undefined): Promise<readonly SourceRow[]> {
-  const isKnown = (name: string) => name !== '' && (!file.kind || isHeading(file.kind, name));
+  const kinds = file.kind ? [file.kind] : recordKinds;
+  const isKnown = (name: string) => name !== '' && kinds.some((kind) => isHeading(kind, name));
   const rows: SourceRow[] = [];
   const shapes = new Set<string>();
   for await (const row of readRows(file, { encoding, isKnown, warn: () => {} })) {

@@ -189,9 +189,9 @@ describeInChromium('a file in the explorer', () => {
     expect(await number()).toBe(1);
   });
 
-  test('with machine numbers in place of names finds the machines, and does not create them again', async () => {
+  test('with machine numbers in place of names finds the machines, also where no table says the kind of its rows', async () => {
     await open.create('/assets', { name: 'Crane', uid: 'M-002' });
-    const { page } = await newPage(open, '/explore?kind=WorkOrder');
+    const { page } = await newPage(open, '/explore');
     await page.getByText('live', { exact: true }).waitFor();
     await drop(page, 'Liste.csv', new TextEncoder().encode('Bezeichnung;Auftragsnummer;Gerät\nWartung;W-1;M-002\n'));
     await page.getByRole('button', { name: 'Use the asset with this UID' }).click();

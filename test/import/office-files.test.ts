@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { describeFile, type ImportFile } from '../../src/import/file.ts';
 import { describeNotes, prepare, preview, startRun, store } from '../../src/import/import.ts';
-import { type Choices, chosenProfile, propose, proposeTargets } from '../../src/import/proposal.ts';
+import { type Choices, chosenProfile, likelyKind, propose, proposeTargets } from '../../src/import/proposal.ts';
 import { kindNamed } from '../../src/records/index.ts';
 import { useImports } from '../support/import.ts';
 
@@ -380,4 +380,17 @@ test('dates with two orders, and headings that nobody knows, are not guessed', a
   const { targets, counts } = await drop('Asset', 'b.csv', 'Name;Xyz;Preis;Reifendruck\nA;1;2;3\n');
   expect(targets).toEqual({ Name: 'Name', Xyz: null, Preis: null, Reifendruck: null });
   expect(counts).toEqual([1, 0, 0, 0]);
+});
+
+test.each([
+  ['Location', 'Yards\n\nStraße;PLZ;Ort;Breite;Länge\nKai 1;20457;Hamburg;53.5;10.0\n'],
+  ['WorkOrder', 'Bezeichnung;Auftragsnummer;Gerät\nWartung;W-1;M-002\n'],
+  ['Asset', 'Name\nKran\n'],
+  ['Asset', 'Xyz;Abc\n1;2\n'],
+])('a list dropped where no kind is chosen is one of %s by its headings: %#', async (kind, content) => {
+  async function* bytes() {
+    yield Buffer.from(content);
+  }
+  const file = { ...describeFile('Liste 1.csv', undefined), bytes, isUnchanged: () => true };
+  expect((await likelyKind(file)).name).toBe(kind);
 });
