@@ -92,10 +92,11 @@ function drawBulk(bulk: BulkChange): void {
   const inputs = html`<div class="field"><label for="bulk-field">Field</label>
       <select id="bulk-field" @change=${choose}>${commonFields(kind).map(option)}</select></div>
     ${keyed(name, fieldInput(draft, name))} ${preview(kind, name, drafts)}`;
-  // Enter clears nothing.
+  const clear = button(`Clear ${words(linkOf(name))} of ${count}`, () => void save(bulk), 'bare');
+  // Enter clears nothing: the button of the form is disabled.
   const below = html`<p class="row">
-    <button type=${isEmpty ? 'button' : 'submit'} class=${isEmpty ? '' : 'primary'} ?disabled=${drafts.length === 0}
-      @click=${() => isEmpty && void save(bulk)}>${isEmpty ? `Clear ${words(linkOf(name))} of` : 'Change'} ${count}</button>
+    <button class="primary" ?disabled=${isEmpty || drafts.length === 0}>Change ${count}</button>
+    ${isEmpty && drafts.length > 0 ? clear : nothing}
     ${button('Cancel', () => dialog.close())}
     <small ?hidden=${others === 0}>${name === 'days' && draft.entryOf(name) ? 'Without dates' : 'Unchanged'}: ${countText(kind, others)}</small></p>`;
   render(html`<h2>${label}</h2> ${draftForm(draft, label, () => void save(bulk), inputs, below)}`, dialog);

@@ -441,10 +441,10 @@ describeInChromium('a work order in the explorer', () => {
       await dialog.getByRole('button', { name: button }).click();
       await status(page).getByText(report).waitFor();
     };
-    const undo = async (report: string) => {
+    const undo = async (report: string, places: unknown[] = [null, null, null, null]) => {
       await status(page).getByRole('button', { name: 'Undo' }).click();
       await status(page).getByText(report).waitFor();
-      expect(await found()).toEqual(before);
+      expect(await found()).toEqual(before.map((order: object, at: number) => ({ ...order, locationId: places[at] })));
     };
     await dialog.getByLabel('Field').selectOption('Start and end, by days');
     await dialog.getByLabel('Move start and end by days').fill('1');
@@ -465,6 +465,11 @@ describeInChromium('a work order in the explorer', () => {
     expect(await dialog.getByRole('cell', { name: 'nothing' }).count()).toBe(3);
     await store('Change 3 work orders', '3 work orders changed.');
     expect((await found()).map((order: { locationId: string }) => order.locationId)).toEqual([yard, yard, yard, null]);
-    await undo('3 changes undone.');
+    await page.getByRole('button', { name: 'Change…' }).click();
+    await dialog.getByLabel('Field').selectOption('Location');
+    await dialog.getByRole('combobox', { name: 'Location' }).press('Enter');
+    await store('Clear location of 3 work orders', '3 work orders changed.');
+    await expect.poll(found).toEqual(before);
+    await undo('3 changes undone.', [yard, yard, yard, null]);
   });
 });
