@@ -42,7 +42,7 @@ function createHandler(route: Route, limits: Limits): Handler {
 /** The content type and the preference change the meaning of a request: its key covers them. */
 function sessionWithKey({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) {
   const [parameter] = Object.keys(request.query as object);
-  // Whoever sends `dryRun=true` would not expect that the records are stored.
+  // A client that sends `dryRun=true` expects that nothing is stored.
   if (parameter !== undefined)
     throw badRequest(`${quote(parameter)}: unknown parameter: ${method} ${template} has no query parameters`);
   const handling = `${preferredHandling(request) ?? ''}${isMergePatch(request) ? ' merge' : ''}`;
