@@ -24,9 +24,11 @@ export async function serveMetrics(database: Database, { metricsHost: host, metr
 async function timeOfLatestBackup(folder: string): Promise<number> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => /(?:Z\.db|\.dump)$/.test(name));
   let latest = 0;
-  // A backup may be removed meanwhile.
-  for (const name of names)
-    latest = Math.max(latest, (await stat(join(folder, name)).catch(() => undefined))?.mtimeMs ?? 0);
+  for (const name of names) {
+    // It may be removed meanwhile. A dump that failed may have left an empty file.
+    const file = await stat(join(folder, name)).catch(() => undefined);
+    if (file?.isFile() && file.size > 0) latest = Math.max(latest, file.mtimeMs);
+  }
   return latest / 1_000;
 }
 

@@ -146,8 +146,9 @@ test('the latest backup has its time, 0 without one, and no time without a folde
     'new.dump',
     'unfinished.dump.part',
     'yardgraph.db',
+    'failed.dump',
   ].entries()) {
-    writeFileSync(join(folder, name), '');
+    writeFileSync(join(folder, name), name === 'failed.dump' ? '' : 'backup');
     utimesSync(join(folder, name), 0, 1_000.5 + index);
   }
   symlinkSync('removed', join(folder, 'removed.dump'));
