@@ -6,7 +6,7 @@ import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
 import { damagedError, describeFile, type ImportFile, isCompressed } from '../import/file.ts';
 import { describeNotes, type Preview, prepare, preview, requireResumable, startRun, store } from '../import/import.ts';
-import { findMadeChanges, rangeOf, revertInParts, runDocument, uniqueMessage } from '../import/made-changes.ts';
+import { findMadeChanges, revertInParts, runDocument, uniqueMessage } from '../import/made-changes.ts';
 import { type Choices, chosenProfile, columnId, likelyKind, type ProposedColumn, propose } from '../import/proposal.ts';
 import { countedRows, type RefusedValue } from '../import/report.ts';
 import { countStored } from '../import/requests.ts';
@@ -383,13 +383,15 @@ class ImportDialog extends HTMLElement {
   }
 }
 /** Undoes an import of the list, as a run of its own. Returns the message of its end. */
-export async function undoImport({ id, after, upTo, message, created, updated, deleted }: Data): Promise<string> {
-  const made = rangeOf(after, upTo, message, created + updated + deleted);
-  if (!made || made.message === null)
-    throw new Error('others have made changes meanwhile, and no message tells which ones are its own');
+export async function undoImport({ id, message }: Data): Promise<string> {
   // The service takes at most 500 characters.
   const changeMessage = `Undo of ${message ?? id}`.slice(0, 500);
   const yardgraph = new Yardgraph({ ...currentKey(), changeMessage });
+  // Each workspace has its own cursors, and another tab may have changed the key.
+  const made = await findMadeChanges(yardgraph, id);
+  if (!made) throw new Error('this workspace has no changes of this import');
+  if (made.message === null)
+    throw new Error('others have made changes meanwhile, and no message tells which ones are its own');
   const counts = { reversed: 0, kept: 0 };
   const signal = new AbortController().signal;
   for await (const { reversed, kept, failed } of revertInParts(yardgraph, made, { signal, importRun: undoRunId(id) })) {

@@ -94,7 +94,7 @@ function deletedRecord(view: View, deletion: Data, history: Data, names: Data, {
   const { kind = '' } = view;
   const values = valuesOf(deletion);
   const fields = inOrder(kind, Object.keys(values)).filter((field) => !/^(id|name|createdAt|updatedAt)$/.test(field));
-  const restore = button('Undo', () => void undo(rangeOfDeletion(deletion.cursor)), 'primary end');
+  const restore = button('Undo', () => void undo(rangeOfDeletion(deletion)), 'primary end');
   return html`<div class="notice card pad row">
       <span><b>Deleted</b> ${time(deletion.at)} ${deletion.user ? `by ${nameOf(deletion.user)}` : ''}</span> ${mayWrite(kind) ? restore : nothing}
     </div>

@@ -78,16 +78,18 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>): Promise<v
   }
 }
 
-/** The deletion of a record, with the changes of its request just before it that cleared links to the record. */
-export async function rangeOfDeletion(cursor: string): Promise<ChangeRange> {
+/** A deletion, with the changes of its request just before it that cleared links to the record. */
+export async function rangeOfDeletion({ cursor, recordId }: Data): Promise<ChangeRange> {
   const { changeHorizon } = await read('changeHorizon');
   const first = Math.min(atMost(500), Number(cursor) - Number(changeHorizon ?? 0));
   const after = String(Number(cursor) - first);
   const selection = 'nodes { cursor requestId recordId fields { before } }';
   const nodes: readonly Data[] = (await read(query('changes', { after, first }, selection))).changes.nodes;
   const deletion = nodes.at(-1);
+  // Each workspace has its own cursors, and another tab may have changed the key.
+  if (deletion?.recordId !== recordId) throw new Error('this workspace has another change in its place');
   const hasCleared = ({ requestId, fields }: Data) =>
-    requestId === deletion?.requestId && fields.some(({ before }: Data) => before === deletion?.recordId);
+    requestId === deletion?.requestId && fields.some(({ before }: Data) => before === recordId);
   const other = nodes.findLast((change) => change !== deletion && !hasCleared(change));
   return { after: other?.cursor ?? after, upTo: cursor };
 }

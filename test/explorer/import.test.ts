@@ -247,4 +247,29 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('1 new', { exact: true }).waitFor();
   });
+
+  test.each([
+    ['an import', '?view=imports', 'this workspace has no changes of this import'],
+    ['a deletion', '?view=deleted', 'this workspace has another change in its place'],
+  ])('of a workspace is not undone by the key of another one: %s', async (name, list, reason) => {
+    const keyOf = (part: string) => closed.key({ workspace: `${name.replace(' ', '-')}-${part}`, user: 'one' });
+    const [key, otherKey] = [await keyOf('first'), await keyOf('second')];
+    const [own, other] = [closed.as(key), closed.as(otherKey)];
+    const { page } = await newPage(closed, '/explore');
+    await enterKey(page, key);
+    const [{ id }] = (await own.post('/assets', [{ name: 'Crane' }], { 'x-import-run': 'run' })).body;
+    await own.data(`mutation { deleteAssets(ids: ["${id}"]) { id } }`);
+    for (const asset of ['Lift', 'Pump']) await other.create('/assets', { name: asset });
+    await page.goto(`${page.url()}${list}`);
+    if (name === 'a deletion') await page.getByRole('link', { name: 'Crane' }).click();
+    page.once('dialog', (dialog) => dialog.accept());
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
+    await page.evaluate(`sessionStorage.setItem('yardgraph.key', '${otherKey}')`);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    expect(await page.getByText(/undone[.:]/i).innerText()).toBe(`Not undone: ${reason}.`);
+    expect((await other.data('{ assets { nodes { name } } }')).assets.nodes).toEqual([
+      { name: 'Lift' },
+      { name: 'Pump' },
+    ]);
+  });
 });
