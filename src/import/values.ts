@@ -20,7 +20,7 @@ import {
   type RowIssue,
   type SourceRow,
 } from './row.ts';
-import { createRowChecker, type Warn } from './warnings.ts';
+import { createRowChecker, isKey, type Warn } from './warnings.ts';
 
 export interface CellForm {
   readonly dates?: DateForm | undefined;
@@ -84,7 +84,8 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
     if (column.is === 'unnamed') {
       const message = "a column without a name has a value: name it, or leave it out with --skip ''";
       issues.push({ path: [], message });
-    } else if (column.is === 'field') {
+    } else if (text && isShortened.test(text) && isKey(column)) refuse(expected(allDigits, text));
+    else if (column.is === 'field') {
       if (column.isNamed && text) named.set(column.name, cell === written ? 'any' : 'name');
       const read = isEmpty ? { value: null } : parseCell(column.field.type, cell, form);
       if (isEmpty && column.field.required) refuse(requiredMessage(column.field));
@@ -115,6 +116,12 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
 }
 
 /** The name that somebody has chosen for the text of a link. */
+/** As spreadsheets show and save numbers of twelve digits. */
+const isShortened = /^\d(?:[.,]\d{1,30})?e\+\d{1,3}$/i;
+
+const allDigits =
+  'all digits, which a spreadsheet has left out (there, give the column the format of a number without decimals, and save it again)';
+
 function meantText(text: string, column: Column, { names = {} }: CellForm): string {
   const isLink = column.is === 'link' || (column.is === 'field' && column.field.type === 'foreignReference');
   const meant = isLink ? names[linkField(column.name)] : undefined;

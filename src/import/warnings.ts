@@ -44,8 +44,10 @@ const ofTotals =
 /** The most values to compare, in some 20 MB of memory. */
 const maxCompared = 100_000;
 
-const isKey = (column: Column): boolean =>
-  column.is !== 'field' || (column.field.type === 'text' && column.field.matchable === true);
+export const isKey = (column: Column): boolean =>
+  column.is !== 'field' ||
+  column.field.type === 'foreignReference' ||
+  (column.field.type === 'text' && column.field.matchable === true);
 
 export function createRowChecker(
   form: { readonly excel?: boolean | undefined; readonly null?: string | undefined },

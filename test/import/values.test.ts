@@ -156,6 +156,8 @@ const ofIds = 'externalIds: expected an object of texts such as {"erp":"4711"}, 
 test.each<[string, Cell, string]>([
   ['name', { a: 1 }, 'name: expected text, received an object'],
   ['name', true, 'name: expected text, received true'],
+const shortened =
+  'expected all digits, which a spreadsheet has left out (there, give the column the format of a number without decimals, and save it again)';
   ['externalIds.erp', ['a'], 'externalIds.erp: expected text, received an array'],
   ['currentLocationId', {}, 'currentLocationId: expected text, received an object'],
   ['location.name', false, 'currentLocation.name: expected text, received false'],
@@ -165,6 +167,9 @@ test.each<[string, Cell, string]>([
   ['externalIds', '{"a":"1","a":"2"}', String.raw`${ofIds} "{\"a\":\"1\",\"a\":\"2\"}"`],
   ['externalIds', { a: { b: {} } }, 'externalIds: expected an object with text as "a", received an object'],
   ['externalIds', 'M-1', `${ofIds} "M-1"`],
+  ['uid', '4,71E+11', `uid: ${shortened}, received "4,71E+11"`],
+  ['externalIds.erp', '4.7e+12', `externalIds.erp: ${shortened}, received "4.7e+12"`],
+  ['location.name', digits('1e+16'), `currentLocation.name: ${shortened}, received "1e+16"`],
   ['name', null, 'name: required: the name of the asset'],
 ])('the column %j with %j is refused', (name, cell, issue) => {
   expect(read(asset, { [name]: cell }).issues).toEqual([issue]);
