@@ -7,14 +7,18 @@ import { cellText, type SourceRow, type Warning } from './row.ts';
 
 export type Warn = (warning: Warning) => void;
 
-/** Keeps the first warning of each message, and counts the rest. */
+/** The most groups by column. Later warnings are grouped by message alone. */
+const maxGroups = 100;
+
+/** Keeps the first two warnings of each message and column, and counts the rest. */
 export class WarningCollector {
-  readonly #groups = new Map<string, { readonly message: string; readonly first: Warning; count: number }>();
+  readonly #groups = new Map<string, { readonly message: string; first: Warning; count: number }>();
 
   readonly warn: Warn = (warning) => {
-    const { message } = warning;
-    const group = this.#groups.get(message) ?? { message, first: warning, count: 0 };
-    this.#groups.set(message, group);
+    const { message, line, column, detail } = warning;
+    const key = this.#groups.size < maxGroups ? `${message}\n${column}` : message;
+    const group = this.#groups.get(key) ?? { message, first: warning, count: 0 };
+    this.#groups.set(key, group);
     group.count += 1;
   };
 
@@ -27,10 +31,12 @@ const signs: readonly (readonly [sign: RegExp, message: string])[] = [
   [/^\d(?:[.,]\d{1,30})?e\+\d{1,3}$/i, 'a spreadsheet has probably rounded this ID'],
   // UTF-8 letters such as `ü` and quotes, read as Windows-1252, and the replacement character.
   [
-    /\u00C3[\u0080-\u00BF]|\u00E2\u20AC|\uFFFD/,
+    /\u00C3[\u0080-\u00BF]|\u00E2\u20AC/,
     'another program has probably damaged letters: does the file have another encoding?',
   ],
   [/^="[^"]*"$/, 'the formula around the value is read as a part of it'],
+  // Not the question mark of a URL.
+  [/\uFFFD|^(?![^=/]*[=/]).*\p{L}\?\p{L}/su, 'another program has lost letters: save the file there as UTF-8'],
   [
     /^(?:NA|N\/A|NaN|nan|None|NULL|\[NULL\]|\(null\)|\\N|#(?:N\/A|NV|REF!|BEZUG!|VALUE!|WERT!|NAME\?|DIV\/0!))$/,
     'this is stored as text: --null reads it as empty',
