@@ -87,8 +87,9 @@ export class CsvParser {
       const both = `lines ${other.line} and ${header.line} both look like the header`;
       throw refuse(`${both}: leave one of them out, or make two files`);
     }
-    const message = `the lines above the header are left out: ${quote(above.map(({ text }) => text).join('\n'))}`;
-    if (above[0]) warn({ line: above[0].line, column: '', message });
+    const [title] = above;
+    const titles = `${above.length} title line${above.length === 1 ? '' : 's'} above the headings`;
+    if (title) warn({ line: title.line, column: '', message: titles, detail: quote(title.text), isFact: true });
     this.skipTo(header.next);
     const names = withoutSurplus(header.cells, 0).map(headerName);
     return { separator, names, lineBreak: firstBreak, quotesAll: header.isQuoted };
@@ -128,7 +129,7 @@ export class CsvParser {
       cells.length > 1 &&
       cells.every((cell, at) => headerName(cell).toLowerCase() === names[at]?.toLowerCase())
     ) {
-      warn('the header is repeated: this line is left out');
+      this.options.warn({ line, column: '', message: 'the headings, repeated', isFact: true });
       return undefined;
     }
     return { line, names, cells, text };

@@ -118,6 +118,7 @@ export const detached = (text: string): string => JSON.parse(JSON.stringify(text
 
 /** Allowed, and probably a mistake. */
 export interface Warning {
+  readonly isFact?: boolean;
   readonly line: number;
   readonly column: string;
   readonly message: string;

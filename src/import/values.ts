@@ -55,7 +55,7 @@ export function createRowReader(
       if (found.problem) throw new StartError(found.problem);
       columns = found.columns;
       const detail = found.leftOut.map((name) => quote(name)).join(', ');
-      if (detail) warn?.({ line, column: '', message: 'columns without a field here are left out', detail });
+      if (detail) warn?.({ line, column: '', message: 'columns without a field here', detail, isFact: true });
     }
     const row = readRow(cells, columns, form);
     // A refused row has a reason, and no warning.

@@ -164,8 +164,8 @@ test('warns of lines that are left out, and of rows that end early, as after a l
 
   expect(rows.map(({ line }) => line)).toEqual([4, 6, 7]);
   expect(warnings).toEqual([
-    { line: 1, column: '', message: 'the lines above the header are left out: "Tools"' },
-    { line: 5, column: '', message: 'the header is repeated: this line is left out' },
+    { line: 1, column: '', message: '1 title line above the headings', detail: '"Tools"', isFact: true },
+    { line: 5, column: '', message: 'the headings, repeated', isFact: true },
     { line: 7, column: '', message: 'the row has fewer cells than the header' },
   ]);
   expect([one.rows.length, one.warnings]).toEqual([2, []]);
