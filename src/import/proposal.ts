@@ -187,7 +187,7 @@ const normalizeHeading = (heading: string): string =>
     .replace(/([aou])e/g, '$1');
 
 const known: readonly (readonly [target: string, headings: readonly string[]])[] = Object.entries(headings).map(
-  ([target, texts]) => [target, texts.map(normalizeHeading)],
+  ([target, texts]) => [target, texts.split(', ').map(normalizeHeading)],
 );
 
 /** A title above the header, such as "Machines in May", is none. */
