@@ -2,6 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { columnFields, columnKey } from '../import/columns.ts';
 import { type Choices, columnId, type ProposedColumn, targetColumn } from '../import/proposal.ts';
+import { parseMonth } from '../import/values.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { inOrder, kindOf, linkOf, title, words } from './kinds.ts';
 import { headOf } from './values.ts';
@@ -82,7 +83,7 @@ function targetMenu({ columns, choices: { targets }, change }: ColumnForm, colum
 }
 
 function readAs({ columns, choices }: ColumnForm, column: ProposedColumn) {
-  const { targets, upsertBy = [], years, dates = '2026-12-31', decimalComma, timeZone } = choices;
+  const { targets, upsertBy = [], years, months, dates = '2026-12-31', decimalComma, timeZone } = choices;
   const { kind, samples, texts } = column;
   const target = targets[columnId(column)];
   const found = target ? targetColumn(kind, target) : undefined;
@@ -100,7 +101,11 @@ function readAs({ columns, choices }: ColumnForm, column: ProposedColumn) {
   // A time with an offset needs no zone.
   const zone = texts.some((text) => /^[^:]*\d:\d\d[^Z+-]*$/.test(text)) ? `, times in ${timeZone}` : '';
   const forms: Readonly<Record<string, string>> = {
-    dateTime: isYears ? 'The first day of the year' : `Dates such as ${dates}${zone}`,
+    dateTime: isYears
+      ? 'The first day of the year'
+      : months && samples.every(parseMonth)
+        ? 'The first day of the month'
+        : `Dates such as ${dates}${zone}`,
     number: `Numbers such as ${decimalComma ? '53,08' : '53.08'}`,
     boolean: 'Yes or no',
     foreignReference: found.isNamed ? 'Names of labels, or IDs' : 'IDs',

@@ -27,6 +27,7 @@ const schema = columns.extend({
   decimalComma: z.boolean().optional(),
   /** A year alone is its first day. */
   years: z.boolean().optional(),
+  months: z.boolean().optional(),
   /** By link and text, the name that is meant. */
   names: z.record(z.string(), z.record(z.string(), z.string())).optional(),
   excel: z.boolean().optional(),

@@ -8,6 +8,7 @@ import headings from './headings.json';
 import { type Profile, profileNames, profileOf, rowOptions } from './profiles.ts';
 import { readRows } from './read.ts';
 import { cellText, type SourceRow } from './row.ts';
+import { parseMonth } from './values.ts';
 
 export interface ProposedColumn {
   readonly kind: RecordKind;
@@ -17,7 +18,8 @@ export interface ProposedColumn {
 }
 
 /** How the files are read: as proposed, and as somebody changes it. */
-export interface Choices extends Pick<Profile, 'dates' | 'years' | 'decimalComma' | 'excel' | 'timeZone' | 'upsertBy'> {
+export interface Choices
+  extends Pick<Profile, 'dates' | 'years' | 'months' | 'decimalComma' | 'excel' | 'timeZone' | 'upsertBy'> {
   readonly encoding: string | undefined;
   /** By `columnId`, the field, as `--map` takes it. Null leaves the column out. */
   readonly targets: Readonly<Record<string, string | null>>;
@@ -82,6 +84,8 @@ export async function propose(
   }
   const textsOf = (type: string) => columns.flatMap((column) => (typeOf(column) === type ? column.texts : []));
   const [times, numbers] = [textsOf('dateTime'), textsOf('number')];
+  const isMonth = (text: string) => parseMonth(text) !== undefined;
+  const ofMonths = columns.filter((column) => typeOf(column) === 'dateTime' && column.texts.some(isMonth));
   const known = knownChoices?.(columns);
   const isPlainExport = columns.some(({ name }) => name === 'createdAt') && !(await hasMark(files[0]));
   const choices = {
@@ -98,6 +102,8 @@ export async function propose(
     encoding: read,
     dates: proposeDates(times, known?.dates, language),
     years: times.some((text) => /^\d{4}$/.test(text)),
+    // A date without a day may lack it by mistake.
+    months: ofMonths.length > 0 && ofMonths.every(({ texts }) => texts.every(isMonth)),
     excel: !isPlainExport && columns.some(({ texts }) => texts.some((text) => /^'+[=+\-@]/.test(text))),
   };
   return { columns, choices };
@@ -239,17 +245,22 @@ function profileColumns(kind: RecordKind, names: readonly string[]): readonly (r
 /** By the first and second numbers above 12; as known if dates contradict each other, or need no order. */
 function proposeDates(texts: readonly string[], known: string | undefined, language: string): string | undefined {
   const dates = texts.flatMap((text) => {
-    const [, first, mark = '', second, year = ''] = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d\d)(?!\d)/.exec(text) ?? [];
-    return first === undefined ? [] : [{ first: Number(first), second: Number(second), mark, year }];
+    const [, first, mark = '', second = '', year = ''] =
+      /^(\d{1,2})([./-])(\d{1,2}|[a-z]{3,4})\2(\d{4}|\d\d)(?!\d)/i.exec(text) ?? [];
+    // A month with a name comes second.
+    return first === undefined
+      ? []
+      : [{ first: second > '9' ? 31 : Number(first), second: Number(second), mark, year }];
   });
-  const [{ mark, year } = { mark: '', year: '' }] = dates;
+  const [{ mark } = { mark: '' }] = dates;
   if (mark === '') return known;
   const isDayFirst = dates.some(({ first }) => first > 12);
   const isMonthFirst = dates.some(({ second }) => second > 12);
   if (isDayFirst === isMonthFirst && (isDayFirst || known?.includes(mark))) return known;
   const [start] = new Intl.DateTimeFormat(language).formatToParts().filter(({ type }) => type !== 'literal');
   const isAmerican = isMonthFirst || (!isDayFirst && mark === '/' && start?.type === 'month');
-  return [...(isAmerican ? ['12', '31'] : ['31', '12']), year.length === 2 ? '26' : '2026'].join(mark);
+  const isShort = dates.some(({ year }) => year.length === 2);
+  return [...(isAmerican ? ['12', '31'] : ['31', '12']), isShort ? '26' : '2026'].join(mark);
 }
 
 /** The IDs of an export, or a field that no two records share. */

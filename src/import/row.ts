@@ -116,7 +116,7 @@ export function rowKeyText({ id, fields, externalIds }: RecordRow, by: string): 
 /** A copy: for a slice, V8 would keep the whole chunk of the file. */
 export const detached = (text: string): string => JSON.parse(JSON.stringify(text));
 
-/** Allowed, and probably a mistake. */
+/** Allowed, and probably a mistake unless it is a fact. */
 export interface Warning {
   readonly isFact?: boolean;
   readonly line: number;

@@ -27,6 +27,7 @@ export interface CellForm {
   readonly timeZone?: Zone | undefined;
   readonly decimalComma?: boolean | undefined;
   readonly years?: boolean | undefined;
+  readonly months?: boolean | undefined;
   readonly names?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
   readonly excel?: boolean | undefined;
   readonly blank?: 'clear' | 'keep' | undefined;
@@ -115,13 +116,13 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
   };
 }
 
-/** The name that somebody has chosen for the text of a link. */
 /** As spreadsheets show and save numbers of twelve digits. */
 const isShortened = /^\d(?:[.,]\d{1,30})?e\+\d{1,3}$/i;
 
 const allDigits =
   'all digits, which a spreadsheet has left out (there, give the column the format of a number without decimals, and save it again)';
 
+/** The name that somebody has chosen for the text of a link. */
 function meantText(text: string, column: Column, { names = {} }: CellForm): string {
   const isLink = column.is === 'link' || (column.is === 'field' && column.field.type === 'foreignReference');
   const meant = isLink ? names[linkField(column.name)] : undefined;
@@ -212,10 +213,12 @@ const dateAndTime =
   /^([^:]{6,30}?)(?:(?:T|,? {1,2})(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?([ap])\.?m\.?| uhr)?(?: ?(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?$/i;
 
 /** In the form the service stores. A date is midnight UTC. */
-function parseTime(text: string, { dates, timeZone, years }: CellForm): Read {
+function parseTime(text: string, { dates, timeZone, years, months }: CellForm): Read {
   // The form of the service takes a third of the time.
   if (/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?Z)?$/.test(text)) return parseDateTime(text);
   if (years && /^(?:19|20)\d\d$/.test(text)) return parseDateTime(`${text}-01-01`);
+  const month = months && parseMonth(text);
+  if (month) return parseDateTime(`${month}-01`);
   const spaced = text.length > 100 ? '' : text.replace(/\s/g, ' ');
   const [, date = '', hour, minute, second = '00', fraction = '', half, zone] = dateAndTime.exec(spaced) ?? [];
   const day = parseDay(date.toLowerCase(), dates);
@@ -245,20 +248,38 @@ function instantsShownAs(local: number, zone: Zone): number[] {
 }
 
 const datePattern =
-  /^(\d{1,4}|[a-zäö]{3,9})([./, -]{1,2})(\d{1,2}|[a-zäö]{3,9})(?:st|nd|rd|th)?([./, -]{1,2})(\d{1,4})$/;
+  /^(\d{1,4}|[a-zäöéû]{3,9})(?:er)?([./, -]{1,2})(\d{1,2}|[a-zäöéû]{3,9})(?:st|nd|rd|th)?([./, -]{1,2})(\d{1,4})$/;
 
-/** In English and German. The first three letters suffice. */
-const months =
-  `january januar jänner,february februar feber,march märz maerz mrz,april,may mai,june juni,july juli,august,
-  september,october oktober,november,december dezember`
+/** In English, German, French and Dutch. The first three letters suffice, or four of `juin` and `juillet`. */
+const namesOfMonths =
+  `january januar jänner janvier januari,february februar feber février fevrier februari,march märz maerz mrz mars maart
+  mrt,april avril,may mai mei,june juni juin,july juli juillet,august août aout augustus,september septembre,
+  october oktober octobre,november novembre,december dezember décembre decembre`
     .split(',')
-    .map((forms) => forms.trim().split(' '));
+    .map((forms) => forms.trim().split(/\s+/));
+
+/** 0 if it is no name of a month, or begins two of them. */
+function monthNamed(name: string): number {
+  const [month = 0, ...others] = namesOfMonths.flatMap((forms, at) =>
+    forms.some((form) => form.startsWith(name)) ? at + 1 : [],
+  );
+  return others.length > 0 ? 0 : month;
+}
+
+/** `2021-03` for `2021-3`, `03/2021`, `März 2021` and `Mrz 21`. */
+export function parseMonth(text: string): string | undefined {
+  const [, first = '', second = ''] = /^([a-zäöéû]{3,9}|\d{1,4})[./, -]{1,2}(\d{1,4})$/i.exec(text) ?? [];
+  const named = monthNamed(first.toLowerCase());
+  const [year, month] = first.length === 4 && !named ? [first, second] : [second, String(named || first)];
+  const isMonth = /^(?:0?[1-9]|1[0-2])$/.test(month) && (year.length === 4 || (named > 0 && year.length === 2));
+  return isMonth ? `${fullYear(year)}-${month.padStart(2, '0')}` : undefined;
+}
 
 /** As `2026-03-01`; undefined if that takes a guess. */
 function parseDay(text: string, dates: DateForm | undefined): string | undefined {
   const [, first = '', mark = '', second = '', other, third = ''] = datePattern.exec(text) ?? [];
-  const name = /[a-zäö]+/.exec(text)?.[0];
-  const named = name === undefined ? 0 : months.findIndex((forms) => forms.some((form) => form.startsWith(name))) + 1;
+  const name = /[a-zäöéû]{3,9}/.exec(text)?.[0];
+  const named = name === undefined ? 0 : monthNamed(name);
   let order = mark === dates?.separator ? dates.order : '';
   if (first.length === 4) order = 'ymd';
   if (named > 0 && first === name) order = 'mdy';
@@ -267,12 +288,15 @@ function parseDay(text: string, dates: DateForm | undefined): string | undefined
   const [year = '', month = '', day = ''] = [...'ymd'].map((letter) => [first, second, third][order.indexOf(letter)]);
   const isShort = year.length === 2 && dates !== undefined && !dates.example.includes('2026');
   if ((year.length !== 4 && !isShort) || day.length > 2) return undefined;
-  const century = isShort ? (Number(year) <= 60 ? '20' : '19') : '';
-  return `${century}${year}-${String(named || month).padStart(2, '0')}-${day.padStart(2, '0')}`;
+  return `${fullYear(year)}-${String(named || month).padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
+
+const fullYear = (year: string): string => (year.length === 4 ? year : `${Number(year) <= 60 ? '20' : '19'}${year}`);
 
 function expectedDate(text: string, dates: DateForm | undefined): string {
   if (/^(?:19|20)\d\d$/.test(text)) return `${aDate} (of a year alone, write a day, such as ${text}-01-01)`;
+  const month = parseMonth(text);
+  if (month) return `${aDate} (of a month alone, write a day, such as ${month}-01)`;
   if (/^\d{4,6}(?:[.,]\d{1,15})?$/.test(text)) {
     return `${aDate} (spreadsheets number days: give the column the format of a date, and save it again)`;
   }

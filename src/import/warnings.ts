@@ -20,6 +20,8 @@ export class WarningCollector {
     const group = this.#groups.get(key) ?? { message, first: warning, count: 0 };
     this.#groups.set(key, group);
     group.count += 1;
+    if (detail && group.count === 2)
+      group.first = { ...group.first, detail: `${group.first.detail}, then in line ${line}, ${detail}` };
   };
 
   groups = () => [...this.#groups.values()];
@@ -28,15 +30,14 @@ export class WarningCollector {
 /** Signs that another program has changed a text or an ID. */
 const signs: readonly (readonly [sign: RegExp, message: string])[] = [
   [/^[\s\u200B]|[\s\u200B]$/, 'there is white space around the value'],
-  [/^\d(?:[.,]\d{1,30})?e\+\d{1,3}$/i, 'a spreadsheet has probably rounded this ID'],
-  // UTF-8 letters such as `ü` and quotes, read as Windows-1252, and the replacement character.
+  // UTF-8 letters such as `ü` and quotes, read as Windows-1252.
   [
     /\u00C3[\u0080-\u00BF]|\u00E2\u20AC/,
     'another program has probably damaged letters: does the file have another encoding?',
   ],
-  [/^="[^"]*"$/, 'the formula around the value is read as a part of it'],
   // Not the question mark of a URL.
   [/\uFFFD|^(?![^=/]*[=/]).*\p{L}\?\p{L}/su, 'another program has lost letters: save the file there as UTF-8'],
+  [/^="[^"]*"$/, 'the formula around the value is read as a part of it'],
   [
     /^(?:NA|N\/A|NaN|nan|None|NULL|\[NULL\]|\(null\)|\\N|#(?:N\/A|NV|REF!|BEZUG!|VALUE!|WERT!|NAME\?|DIV\/0!))$/,
     'this is stored as text: --null reads it as empty',

@@ -363,9 +363,59 @@ const attributes: readonly (readonly [kind: string, names: readonly string[], ta
     ['Asset', ['Motorleistung', 'Kostenstelle', 'Geräte-Nr.'], [null, null, 'uid']],
   ];
 
+const headings: readonly (readonly [kind: string, names: readonly string[], targets: readonly string[]])[] = [
+  ['WorkOrder', ['Auftrag', 'Bezeichnung', 'Fällig am'], ['reference', 'name', 'endDate']],
+  ['WorkOrder', ['Auftragsnr.', 'Auftrag', 'Anfang', 'Ende'], ['reference', 'name', 'startDate', 'endDate']],
+  ['WorkOrder', ['Issue key', 'Summary', 'Issue Type', 'Due date'], ['reference', 'name', 'type', 'endDate']],
+  ['WorkOrder', ['Task Name', 'Progress', 'Due Date', 'Notes'], ['name', 'status', 'endDate', 'Notes']],
+  ['WorkOrder', ['Summary', 'Project name', 'Location Name'], ['name', 'project', 'location']],
+  [
+    'WorkOrder',
+    ['Tâche', 'Engin', 'Début', 'Échéance', 'Chantier'],
+    ['name', 'asset', 'startDate', 'endDate', 'project'],
+  ],
+  [
+    'Asset',
+    ["N° d'inventaire", 'Désignation', 'Emplacement', 'Marque'],
+    ['uid', 'name', 'currentLocation', 'manufacturer'],
+  ],
+  [
+    'Asset',
+    ['Inventarisnummer', 'Omschrijving', 'Standplaats', 'Bouwjaar'],
+    ['uid', 'name', 'currentLocation', 'manufacturedAt'],
+  ],
+  ['Project', ['Projectnummer', 'Naam', 'Opdrachtgever', 'Einddatum'], ['reference', 'name', 'company', 'endDate']],
+  ['Location', ['Nom', 'Rue', 'Code postal', 'Ville', 'Pays'], ['name', 'address1', 'postalCode', 'city', 'country']],
+];
+
 test.each(attributes)('in a list of %s, %s are not taken for what they are attributes of', (kind, names, targets) => {
   const proposed = proposeTargets(kindNamed(kind), names);
   expect(names.map((name) => proposed.get(name) ?? null)).toEqual(targets);
+});
+
+test('a month alone is its first day in a column of months, and refused among dates', async () => {
+  const months = await drop('Asset', 'a.csv', 'Name;Baujahr;Gekauft\nA;Mrz 21;1.6.21\nB;Mai 2019;12.01.2027\n');
+  const among = await drop('Asset', 'b.csv', 'Name;Gekauft\nA;Mrz 21\nB;1.6.2021\n');
+
+  expect([months.counts, among.counts]).toEqual([
+    [2, 0, 0, 0],
+    [1, 0, 0, 1],
+  ]);
+  expect(among.refused).toContain('of a month alone, write a day, such as 2021-03-01');
+  expect(await imports.records('assets', 'manufacturedAt acquiredAt')).toEqual([
+    { manufacturedAt: '2021-03-01T00:00:00.000Z', acquiredAt: '2021-06-01T00:00:00.000Z' },
+    { manufacturedAt: '2019-05-01T00:00:00.000Z', acquiredAt: '2027-01-12T00:00:00.000Z' },
+    { manufacturedAt: null, acquiredAt: '2021-06-01T00:00:00.000Z' },
+  ]);
+});
+
+test('titles above the headings are left out, which is no warning', async () => {
+  const { notes } = await drop('Asset', 'a.csv', 'Inventarliste 2026\nStand: 01.03.2026\n\nName;Nr\nKran;1\n');
+  expect(notes).toEqual(['Left out:', '  a.csv: 2 title lines above the headings: line 1, "Inventarliste 2026"']);
+});
+
+test.each(headings)('in a list of %s, %s have fields', (kind, names, targets) => {
+  expect(names.map((name) => proposeTargets(kindNamed(kind), names).get(name))).toEqual(targets);
 });
 
 test('dates with two orders, and headings that nobody knows, are not guessed', async () => {
@@ -393,30 +443,5 @@ test.each([
     yield Buffer.from(content);
   }
   const file = { ...describeFile('Liste 1.csv', undefined), bytes, isUnchanged: () => true };
-test('a month alone is its first day in a column of months, and refused among dates', async () => {
-  const months = await drop('Asset', 'a.csv', 'Name;Baujahr;Gekauft\nA;Mrz 21;1.6.21\nB;Mai 2019;12.01.2027\n');
-  const among = await drop('Asset', 'b.csv', 'Name;Gekauft\nA;Mrz 21\nB;1.6.2021\n');
-
-  expect([months.counts, among.counts]).toEqual([
-    [2, 0, 0, 0],
-    [1, 0, 0, 1],
-  ]);
-  expect(among.refused).toContain('of a month alone, write a day, such as 2021-03-01');
-  expect(await imports.records('assets', 'manufacturedAt acquiredAt')).toEqual([
-    { manufacturedAt: '2021-03-01T00:00:00.000Z', acquiredAt: '2021-06-01T00:00:00.000Z' },
-    { manufacturedAt: '2019-05-01T00:00:00.000Z', acquiredAt: '2027-01-12T00:00:00.000Z' },
-    { manufacturedAt: null, acquiredAt: '2021-06-01T00:00:00.000Z' },
-  ]);
-});
-
-test('titles above the headings are left out, which is no warning', async () => {
-  const { notes } = await drop('Asset', 'a.csv', 'Inventarliste 2026\nStand: 01.03.2026\n\nName;Nr\nKran;1\n');
-  expect(notes).toEqual(['Left out:', '  a.csv: 2 title lines above the headings: line 1, "Inventarliste 2026"']);
-});
-
-test.each(headings)('in a list of %s, %s have fields', (kind, names, targets) => {
-  expect(names.map((name) => proposeTargets(kindNamed(kind), names).get(name))).toEqual(targets);
-});
-
   expect((await likelyKind(file)).name).toBe(kind);
 });

@@ -43,6 +43,9 @@ describe('dates and times', () => {
   test.each<[string, Profile, string[]]>([
     ['2026-03-01T00:00:00.000Z', {}, ['2026-03-01', '2026-3-1', '2026/03/01', ' 2026-03-01 ', '1. März 2026']],
     ['2026-03-01T00:00:00.000Z', {}, ['March 1st, 2026', 'Mar 1, 2026', '1-Mar-2026', '2026-Mar-01', '01.Mrz.2026']],
+    ['2026-03-01T00:00:00.000Z', {}, ['01-Mar-2026', '1er mars 2026', '1 maart 2026', '1 mrt. 2026']],
+    ['2026-08-01T00:00:00.000Z', {}, ['1 août 2026', '1 augustus 2026', '1. Aug. 2026']],
+    ['2026-07-01T00:00:00.000Z', { months: true }, ['2026-07', '7/2026', '07.2026', 'Juli 2026', 'Jul 26', 'Juil. 26']],
     ['2026-12-31T00:00:00.000Z', {}, ['31. Dezember 2026', 'Dec 31, 2026', '31-Dec-2026']],
     ['2026-03-01T07:30:00.000Z', {}, ['2026-03-01T07:30:00Z', '2026-03-01T07:30Z', '2026-03-01 07:30:00+00']],
     ['2026-03-01T07:30:00.000Z', {}, ['2026-03-01 07:30:00 UTC', '1 March 2026 7:30 AM UTC']],
@@ -75,6 +78,8 @@ describe('dates and times', () => {
     [anyDate, {}, ['soon', 'x'.repeat(10_000)]],
     [`${anyDate} (spreadsheets number days: give the column the format of a date`, german, ['45658', '45658.25']],
     [`${anyDate} (of a year alone, write a day, such as 2019-01-01)`, german, ['2019']],
+    [`${anyDate} (of a month alone, write a day, such as 2021-03-01)`, german, ['Mrz 21', 'März 2021', '2021-03']],
+    [anyDate, { months: true }, ['2021-13', '13/2021', '1/21', 'Jui 21', '1 jui 2021']],
     ['a day that exists', german, ['30.02.2026', '2026-02-30']],
     ['a time from 00:00 to 23:59', german, ['2026-03-01 24:00', '2026-03-01 13:00 PM']],
     ['a date and time such as', german, ['2026-03-01 07:60']],
@@ -151,25 +156,25 @@ test.each([
 });
 
 const digits = (text: string) => new LosslessNumber(text);
+const shortened =
+  'expected all digits, which a spreadsheet has left out (there, give the column the format of a number without decimals, and save it again)';
 const ofIds = 'externalIds: expected an object of texts such as {"erp":"4711"}, received';
 
 test.each<[string, Cell, string]>([
   ['name', { a: 1 }, 'name: expected text, received an object'],
   ['name', true, 'name: expected text, received true'],
-const shortened =
-  'expected all digits, which a spreadsheet has left out (there, give the column the format of a number without decimals, and save it again)';
   ['externalIds.erp', ['a'], 'externalIds.erp: expected text, received an array'],
   ['currentLocationId', {}, 'currentLocationId: expected text, received an object'],
   ['location.name', false, 'currentLocation.name: expected text, received false'],
   ['id', {}, 'id: expected text, received an object'],
+  ['uid', '4,71E+11', `uid: ${shortened}, received "4,71E+11"`],
+  ['externalIds.erp', '4.7e+12', `externalIds.erp: ${shortened}, received "4.7e+12"`],
+  ['location.name', digits('1e+16'), `currentLocation.name: ${shortened}, received "1e+16"`],
   ['', 'x', "a column without a name has a value: name it, or leave it out with --skip ''"],
   ['externalIds', '[]', `${ofIds} "[]"`],
   ['externalIds', '{"a":"1","a":"2"}', String.raw`${ofIds} "{\"a\":\"1\",\"a\":\"2\"}"`],
   ['externalIds', { a: { b: {} } }, 'externalIds: expected an object with text as "a", received an object'],
   ['externalIds', 'M-1', `${ofIds} "M-1"`],
-  ['uid', '4,71E+11', `uid: ${shortened}, received "4,71E+11"`],
-  ['externalIds.erp', '4.7e+12', `externalIds.erp: ${shortened}, received "4.7e+12"`],
-  ['location.name', digits('1e+16'), `currentLocation.name: ${shortened}, received "1e+16"`],
   ['name', null, 'name: required: the name of the asset'],
 ])('the column %j with %j is refused', (name, cell, issue) => {
   expect(read(asset, { [name]: cell }).issues).toEqual([issue]);
