@@ -36,7 +36,7 @@ const signs: readonly (readonly [sign: RegExp, message: string])[] = [
     'another program has probably damaged letters: does the file have another encoding?',
   ],
   // Not the question mark of a URL.
-  [/\uFFFD|^(?![^=/]*[=/]).*\p{L}\?\p{L}/su, 'another program has lost letters: save the file there as UTF-8'],
+  [/\uFFFD|^[^/?]{0,200}\p{L}\?\p{L}/u, 'another program has lost letters: save the file there as UTF-8'],
   [/^="[^"]*"$/, 'the formula around the value is read as a part of it'],
   [
     /^(?:NA|N\/A|NaN|nan|None|NULL|\[NULL\]|\(null\)|\\N|#(?:N\/A|NV|REF!|BEZUG!|VALUE!|WERT!|NAME\?|DIV\/0!))$/,
