@@ -15,6 +15,7 @@ import { countsQuery, sideBar } from './side.ts';
 import { importFiles, table } from './table.ts';
 import { tree } from './tree.ts';
 import { button, copyText, moveInTable, notice } from './values.ts';
+import { leaveReport } from './writes.ts';
 
 const element = (id: string) => document.getElementById(id) as HTMLElement;
 const main = element('main');
@@ -221,7 +222,10 @@ window.navigation?.addEventListener('navigate', (event) => {
   if (!isInPlace) for (const open of document.querySelectorAll<HTMLElement>(':popover-open')) open.hidePopover();
   event.intercept({
     ...(isInPlace && ({ scroll: 'manual', focusReset: 'manual' } as const)),
-    handler: () => (isBack ? explorer.show() : new Promise((resolve) => void explorer.show(resolve).then(resolve))),
+    handler: async () => {
+      await (isBack ? explorer.show() : new Promise<void>((resolve) => void explorer.show(resolve).then(resolve)));
+      leaveReport();
+    },
   });
 });
 

@@ -45,14 +45,12 @@ export async function store(kind: string, input: readonly Data[]) {
   return { records, range };
 }
 
-/**
- * Shows a message, with an undo of the changes. It stays from view to view, until somebody closes it. For the keyboard,
- * it is just before the content.
- */
+/** Shows a message, with an undo of the changes. For the keyboard, it is just before the content. */
 export function report(text: string, range?: ChangeRange): void {
   const message = document.getElementById('message') ?? Object.assign(document.createElement('div'), { id: 'message' });
   const main = document.getElementById('main');
   if (!message.isConnected) main?.before(message);
+  message.dataset.pages = '0';
   if (text) document.dispatchEvent(new Event('report'));
   const content = html`<span>${text}</span> ${range ? button('Undo', () => void undo(range)) : nothing}
     <button type="button" class="bare" aria-label="Close" @click=${() => report('')}>×</button>`;
@@ -62,6 +60,13 @@ export function report(text: string, range?: ChangeRange): void {
   );
   // A button that was pressed here is gone.
   if (document.activeElement === document.body) (text ? message.querySelector<HTMLElement>('[role]') : main)?.focus();
+}
+
+/** A message goes along to the page to which its write leads, and no further. */
+export function leaveReport(): void {
+  const message = document.getElementById('message');
+  if (message?.dataset.pages === '1') report('');
+  else if (message) message.dataset.pages = '1';
 }
 
 export async function undo(range: ChangeRange | Promise<ChangeRange>): Promise<void> {

@@ -177,6 +177,10 @@ describeInChromium('a work order in the explorer', () => {
     await save(page).click();
     await status(page).getByText('Saved.').waitFor();
     expect(await read()).toMatchObject({ ...stored, notes: 'short' });
+    // The message is on this page, and on no other one.
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await notes.waitFor();
+    await status(page).waitFor({ state: 'detached' });
   });
 
   test('gets a status, first those that work orders have, a location that is found by its name, notes, and no end any more', async () => {
