@@ -205,7 +205,7 @@ function addressInPlace(search: string): string {
 /**
  * Links and forms lead to other views without loading the page anew. (Browsers without this interface load it.) The
  * browser restores focus and scroll position: on the way back, once the whole page is drawn. Opening a branch of a
- * tree, or choosing columns, keeps them.
+ * tree, or choosing columns, keeps them, and a filter that is added or removed leads back to its button.
  */
 window.navigation?.addEventListener('navigate', (event) => {
   const { canIntercept, hashChange, navigationType, destination } = event;
@@ -219,11 +219,13 @@ window.navigation?.addEventListener('navigate', (event) => {
     return;
   }
   const isInPlace = addressInPlace(search) === addressInPlace(location.search);
+  const isFilter = !isBack && !!document.activeElement?.closest('.filter, .chips');
   if (!isInPlace) for (const open of document.querySelectorAll<HTMLElement>(':popover-open')) open.hidePopover();
   event.intercept({
-    ...(isInPlace && ({ scroll: 'manual', focusReset: 'manual' } as const)),
+    ...((isInPlace || isFilter) && ({ scroll: 'manual', focusReset: 'manual' } as const)),
     handler: async () => {
       await (isBack ? explorer.show() : new Promise<void>((resolve) => void explorer.show(resolve).then(resolve)));
+      if (isFilter) document.querySelector<HTMLElement>('.filter summary')?.focus();
       leaveReport();
     },
   });

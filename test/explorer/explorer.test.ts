@@ -66,6 +66,8 @@ describeInChromium('the explorer', () => {
     await page.getByLabel('Value').fill('2020-01-31');
     await page.getByRole('button', { name: 'Add' }).click();
     await chips(page).getByText('Acquired at from Jan 31, 2020').waitFor();
+    const filter = page.locator('summary:focus', { hasText: 'Filter' });
+    await filter.waitFor();
     await addFilter(page, 'Owner', 'is not empty');
     expect(await page.getByLabel('Value').count()).toBe(0);
     // A label is chosen by its name, and by the keyboard.
