@@ -14,7 +14,7 @@ import { type Data, follow, type Page, read, type Viewer } from './service.ts';
 import { countsQuery, sideBar } from './side.ts';
 import { importFiles, table } from './table.ts';
 import { tree } from './tree.ts';
-import { button, copyText, moveInTable, notice } from './values.ts';
+import { button, copyText, moveInTable, notice, timeTexts } from './values.ts';
 import { leaveReport } from './writes.ts';
 
 const element = (id: string) => document.getElementById(id) as HTMLElement;
@@ -123,7 +123,8 @@ class Explorer implements Page {
     render(
       html`<header class="head row">
           <div>${crumb ? html`<div><small>${crumb}</small></div>` : nothing}
-            <h1>${title}</h1> <small role="status">${note}</small></div>
+            <h1>${title}</h1> <small role="status">${note}</small>
+            <small class="printed">Printed on ${timeTexts(new Date().toISOString()).whole}</small></div>
           ${viewLinks(view)} <div class="row">${actions}</div>
         </header>
         ${problem === undefined ? nothing : failure} ${content} ${source(queriesOf(this.#shown))}`,

@@ -2,13 +2,14 @@
 import { html, nothing, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { ref } from 'lit-html/directives/ref.js';
+import { capitalized } from '../model/labels.ts';
 import { addressOf, type Filter, textOf, type View } from './address.ts';
 import { dayWords } from './days.ts';
 import { inOrder, isLink, kindOf, linkOf, nameOf, operators, title, typeOf } from './kinds.ts';
 import { picker } from './picker.ts';
 import { filterGroups, groupsQuery, namesOf, query, whereOf } from './queries.ts';
 import type { Data } from './service.ts';
-import { labelStyle, timeTexts } from './values.ts';
+import { button, labelStyle, timeTexts } from './values.ts';
 
 /** The address of the first page of a view, with something changed. */
 export const firstPage = (view: View, changed: View) =>
@@ -52,7 +53,7 @@ function valueText(kind: string, { field, value }: Filter, target: Data | null |
   if (target) return nameOf(target);
   if (kindOf(kind).filters[field] !== 'DateTimeFilter') return { true: 'yes', false: 'no' }[value] ?? value;
   const { day, clock } = timeTexts(value);
-  return dayWords(value) ?? `${day} ${clock}`.trim();
+  return dayWords(value)?.words ?? `${day} ${clock}`.trim();
 }
 
 const alternatives = new Intl.ListFormat('en', { type: 'disjunction' });
@@ -62,11 +63,14 @@ export function chips(view: View, data: Data) {
   const chip = (group: readonly Filter[]) => {
     const { field, operator, value } = group[0] as Filter;
     const isNull = operator === 'isNull';
-    const name = operatorName(kindOf(kind).filters[field], `${operator}:${isNull ? value : ''}`);
+    const type = kindOf(kind).filters[field];
+    const name = operatorName(type, `${operator}:${isNull ? value : ''}`);
     const values = group.map((filter) => valueText(kind, filter, data[`filter${filters.indexOf(filter)}`]));
     const text = [title(linkOf(field)), name, isNull ? '' : alternatives.format(values)].join(' ').trim();
+    const dates = type === 'DateTimeFilter' ? group.flatMap(({ value }) => dayWords(value)?.dates ?? []) : [];
+    const printed = dates.length > 0 ? html`<span class="printed">(${alternatives.format(dates)})</span>` : nothing;
     const others = firstPage(view, { filters: filters.filter((filter) => !group.includes(filter)) });
-    return html`<li class="chip">${text} <a href=${others} aria-label=${`Remove: ${text}`}>×</a></li>`;
+    return html`<li class="chip">${text} ${printed} <a href=${others} aria-label=${`Remove: ${text}`}>×</a></li>`;
   };
   return html`<ul class="chips row" aria-label="Filters">${filterGroups(filters).map(chip)}</ul>`;
 }
@@ -95,7 +99,7 @@ function valueInput(view: View, form: HTMLFormElement, field: string) {
   return html`<input name="value" aria-label="Value" type=${inputType} required step="any">`;
 }
 
-/** Asks for a field, a condition and a value. The choice of a record adds the filter at once. */
+/** Asks for a field, a condition and a value. The choice of a record, or of a near day, adds the filter at once. */
 function drawInputs(view: View, form: HTMLFormElement): void {
   const { kind = '' } = view;
   const { filters } = kindOf(kind);
@@ -110,11 +114,15 @@ function drawInputs(view: View, form: HTMLFormElement): void {
     html`<select name=${label.toLowerCase()} aria-label=${label} @change=${() => drawInputs(view, form)}>
       ${values.map((value) => html`<option value=${value} .selected=${value === chosen}>${nameOf(value)}</option>`)}
     </select>`;
+  const near = (value: string) =>
+    button(capitalized(dayWords(value)?.words ?? ''), () => addFilter(view, form, value), 'bare');
+  const hasValue = !condition?.startsWith('isNull');
   render(
     html`${select('Field', field, fields, (name) => title(linkOf(name)))}
       ${select('Condition', condition, conditions, (name) => operatorName(type, name))}
-      ${condition?.startsWith('isNull') ? nothing : keyed(field, valueInput(view, form, field))}
-      <button>Add</button>`,
+      ${hasValue ? keyed(field, valueInput(view, form, field)) : nothing}
+      <button>Add</button>
+      ${hasValue && type === 'DateTimeFilter' ? ['today', 'today+1', 'week', 'week+1'].map(near) : nothing}`,
     form,
   );
 }

@@ -1,8 +1,7 @@
 /** Writes the queries of the views as text that anybody can copy: with their values in it, in place of variables. */
 import { constantCase, uncapitalized } from '../model/labels.ts';
 import { type Filter, textOf, type View } from './address.ts';
-import { movedDay } from './clock.ts';
-import { dayOf } from './days.ts';
+import { rangeOf } from './days.ts';
 import { columns, isLink, isRecord, kindOf, nameFields, searchedLinks, textFields, typeOf } from './kinds.ts';
 
 /** The page has the setting in it; these modules also run without a page. */
@@ -68,14 +67,8 @@ export function groupsQuery(kind: string, link: string, size: number, where?: ob
 export const rowsOf = (kind: string, fields: readonly string[] = columns[kind] ?? []): string =>
   `nodes { ${selectionOf(kind, [...nameFields(kind), ...fields])} }`;
 
-const isDay = (text: string): boolean => {
-  const time = Date.parse(text);
-  return /^\d{4}-\d\d-\d\d$/.test(text) && time < Date.UTC(9999, 0) && new Date(time).toISOString().startsWith(text);
-};
-
 /** A day begins in the time zone of the viewer. A time at midnight UTC is a date: it is of this day for everybody. */
-function dayCondition(field: string, operator: string, day: string): object | undefined {
-  const next = movedDay(day, 1);
+function dayCondition(field: string, operator: string, [day, next]: readonly [string, string]): object {
   const startOf = (first: string) => new Date(`${first}T00:00`).toISOString();
   const before = (end: string) => ({ [field]: { lt: startOf(end), ne: end } });
   // The range lets the database read an index from the earlier midnight on.
@@ -92,10 +85,10 @@ const alikeOperators: Readonly<Record<string, string>> = {
   startsWith: 'startsAlike',
 };
 
-function conditionOf(kind: string, { field, operator, ...filter }: Filter): object | undefined {
+function conditionOf(kind: string, { field, operator, value }: Filter): object | undefined {
   const type = kindOf(kind).filters[field];
-  const value = type === 'DateTimeFilter' ? dayOf(filter.value) : filter.value;
-  if (type === 'DateTimeFilter' && isDay(value)) return dayCondition(field, operator, value);
+  const range = type === 'DateTimeFilter' ? rangeOf(value) : undefined;
+  if (range) return dayCondition(field, operator, range);
   const isWord = operator === 'isNull' || type === 'BooleanFilter';
   const isNumber = type === 'NumberFilter' && value.trim() !== '' && Number.isFinite(Number(value));
   // The service refuses other values.

@@ -68,6 +68,11 @@ describeInChromium('the explorer', () => {
     await chips(page).getByText('Acquired at from Jan 31, 2020').waitFor();
     const filter = page.locator('summary:focus', { hasText: 'Filter' });
     await filter.waitFor();
+    await addFilter(page, 'Acquired at', 'is not');
+    await page.getByRole('button', { name: 'Next week' }).click();
+    await page.getByRole('link', { name: 'Remove: Acquired at is not next week' }).click();
+    await chips(page).getByText('next week').waitFor({ state: 'detached' });
+    await filter.waitFor();
     await addFilter(page, 'Owner', 'is not empty');
     expect(await page.getByLabel('Value').count()).toBe(0);
     // A label is chosen by its name, and by the keyboard.
@@ -274,12 +279,15 @@ describeInChromium('the explorer', () => {
     await page.addInitScript(
       'print = () => { document.body.dataset.printed = document.querySelectorAll("tr").length; }',
     );
-    await page.goto(`${origin}/explore?kind=Asset&filter=name.isNull:false`);
+    await page.goto(`${origin}/explore?kind=Asset&filter=name.isNull:false&filter=createdAt.gte:today`);
     await page.getByRole('link', { name: 'Print' }).click();
     await page.locator('body[data-printed="61"]').waitFor();
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     await note(page, '60');
     await chips(page).getByText('Name is not empty').waitFor();
+    const today = new Date().toLocaleDateString('en-US', { dateStyle: 'medium' });
+    expect(await chips(page).innerText()).toContain(`Created at from today (${today})`);
+    expect(await page.locator('.head').innerText()).toMatch(/Printed on .*, 20\d\d/);
     const pressed = page.locator('button, summary, input, select, .button, nav, .chip a');
     expect(await pressed.filter({ visible: true }).count()).toBe(0);
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(255, 255, 255)');

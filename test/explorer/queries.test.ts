@@ -107,8 +107,8 @@ test('a day is refused by the service only if it is none', () => {
   expect(where('2026-02-28')).toContain('ne: "2026-02-28" } }');
 });
 
-test('a day of an address is counted from today', () => {
-  const where = (value: string) => pageQuery(`?kind=WorkOrder&filter=startDate.lt:${value}`);
+test('a day or a week of an address is counted from today', () => {
+  const where = (value: string, operator = 'lt') => pageQuery(`?kind=WorkOrder&filter=startDate.${operator}:${value}`);
   vi.useFakeTimers({ now: new Date(2026, 11, 31, 23, 59) });
   onTestFinished(() => void vi.useRealTimers());
   for (const [value, day] of Object.entries({
@@ -120,6 +120,10 @@ test('a day of an address is counted from today', () => {
   // A plus that was written by hand.
   expect(where('today+7')).toBe(where('2027-01-07'));
   expect(where('today+x')).toContain('lt: "today x"');
+  // It begins on a Sunday in some countries.
+  expect(['2026-12-27', '2026-12-28'].map((day) => where(day))).toContain(where('week'));
+  expect(where('week-1', 'lte')).toBe(where('week'));
+  expect(where('week+1', 'gte')).toBe(where('week', 'gt'));
 });
 
 test('filters of a field with several values find records with one of them, or with none', async () => {
