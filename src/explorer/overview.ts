@@ -104,7 +104,7 @@ function agenda(view: View, data: Data) {
     return notice('Nothing is overdue, and nothing is planned for the next seven days', nothing, 'card empty pad');
   const columns = { 'Work order': '', Asset: 'code more', Location: 'more', Status: 'status', When: '' };
   const heads = Object.entries(columns).map(([name, classes]) => headOf(name, classes));
-  return html`<div class="card scroll" tabindex="0" role="region" aria-label="Work orders to look at now">
+  return html`<div class="card scroll" role="region" aria-label="Work orders to look at now">
     <table class="groups">
       <thead><tr>${heads}</tr></thead>
       ${filled}

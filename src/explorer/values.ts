@@ -77,9 +77,10 @@ export function cellOf(type: string, value: unknown): unknown {
   return html`<span title=${String(value)}>${typeof value === 'number' ? value.toLocaleString() : value}</span>`;
 }
 
-const frame = (label: string, heads: unknown, rows: unknown, columns = 0) =>
+/** It is a stop for the keyboard only without links, from which the keyboard scrolls it. */
+const frame = (label: string, heads: unknown, rows: unknown, isStop: boolean, columns = 0) =>
   html`<div class=${columns > maxColumns ? 'scroll many' : 'scroll'} .style=${`--width: ${columns * columnWidth}px`}
-    tabindex="0" role="region" aria-label=${label}>
+    tabindex=${isStop ? 0 : nothing} role="region" aria-label=${label}>
     <table>
       <thead><tr>${heads}</tr></thead>
       <tbody>${rows}</tbody>
@@ -95,7 +96,7 @@ export function tableOf(label: string, columns: Readonly<Data>, rows: readonly C
   const row = ([first, ...others]: Cells) => html`<tr><th scope="row">${first}</th>${others.map(cell)}</tr>`;
   const heads = Object.entries(columns).map(([head, width]) => headOf(head, width));
   const keyed = repeat(rows, (_, at) => ids[at] ?? at, row);
-  return frame(label, heads, keyed);
+  return frame(label, heads, keyed, typeof rows[0]?.[0] === 'string');
 }
 
 export const headOf = (field: string, classes = '') => html`<th scope="col" class=${classes}>${title(field)}</th>`;
@@ -144,7 +145,7 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
   const all = html`<th class="pick"><input type="checkbox" aria-label="Select all" @change=${pickAll}></th>`;
   const heads = [isPickable ? all : nothing, ...fields.map((field) => head(field, classOf(field)))];
   const rows = repeat(nodes, ({ id }) => id, row);
-  return frame(label, heads, rows, fields.length);
+  return frame(label, heads, rows, false, fields.length);
 }
 
 function pickAll({ target }: Event): void {
@@ -159,15 +160,15 @@ export const button = (text: string, onClick: () => void, classes = '') =>
 export const notice = (sentence: string, buttons: unknown, classes = 'empty pad') =>
   html`<div class=${classes}><b>${sentence}.</b> <div class="row">${buttons}</div></div>`;
 
-/** The arrow keys move from link to link in tables, and from a table into its first row. */
+/** The arrow keys move from link to link in tables. */
 export function moveInTable(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
   const from = event.target as HTMLElement;
-  const place = from.closest('tr, .scroll');
-  if (!place || !step || from.matches('pre, select, input:not([type=checkbox])')) return;
+  const place = from.closest('tr');
+  if (!place || !step || from.matches('select, input:not([type=checkbox])')) return;
   const stopsIn = (within?: Element) => [...(within?.querySelectorAll<HTMLElement>('a, input, button') ?? [])];
-  const rows = [...(place.closest('.scroll, table')?.querySelectorAll('tr') ?? [])];
-  const row = rows[rows.indexOf(place as HTMLTableRowElement) + step];
+  const rows = [...(place.closest('table')?.rows ?? [])];
+  const row = rows[rows.indexOf(place) + step];
   const below = stopsIn(row?.cells[from.closest<HTMLTableCellElement>('th, td')?.cellIndex ?? 0])[0] ?? stopsIn(row)[0];
   const beside = stopsIn(place)[stopsIn(place).indexOf(from) + step];
   const next = /Up|Down/.test(event.key) ? below : beside;
