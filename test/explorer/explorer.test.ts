@@ -409,6 +409,9 @@ describeInChromium('the explorer', () => {
 
     await page.setViewportSize({ width: 420, height: 900 });
     expect(await heads()).toBe('Name,UID,Status');
+    const status = page.getByRole('link', { name: 'In the workshop' }).first();
+    // A line.
+    expect((await status.boundingBox())?.height).toBeLessThan(30);
     await page.getByLabel('All 4 columns').click();
     await expect.poll(heads).toBe('Name,UID,External IDs,Status');
     await page.getByRole('button', { name: 'Menu' }).press('Enter');
