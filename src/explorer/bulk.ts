@@ -79,7 +79,8 @@ async function save(bulk: BulkChange): Promise<void> {
 
 function drawBulk(bulk: BulkChange): void {
   const { kind, dialog, records, name, draft } = bulk;
-  const drafts = changing(bulk);
+  const isWrong = dialog.querySelector(`:is(#field-${name}, [name="${name}.time"]):invalid`) !== null;
+  const drafts = isWrong ? [] : changing(bulk);
   const [label, count] = [`Change ${countText(kind, records.length)}`, countText(kind, drafts.length)];
   const others = records.length - drafts.length;
   const isEmpty = name !== 'days' && draft.valueOf(name) === null;

@@ -94,10 +94,11 @@ export class Draft {
     return this;
   }
 
-  /** Takes the entry of an input. The input of a picker has no name. */
+  /** Takes the entry of an input. The input of a picker has no name, but may be wrong now. */
   readonly enterInput = ({ target }: Event): void => {
     const { name, type, checked, value } = target as HTMLInputElement;
     if (name) this.enter(name, type === 'checkbox' ? checked : value);
+    else this.#show({});
   };
 
   entryOf(input: string): Entry {

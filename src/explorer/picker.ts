@@ -161,7 +161,7 @@ class Picker extends AsyncDirective {
     event.preventDefault();
     event.stopPropagation();
     if (!this.#isOpen) return this.#open();
-    if (event.key === 'Escape') this.#close();
+    if (event.key === 'Escape') return this.#pick(this.#options.value);
     if (event.key === 'Enter' && this.#active < 0) return this.#accept(true);
     const choices = this.#choices();
     if (event.key === 'Enter') choices[this.#active]?.choose();

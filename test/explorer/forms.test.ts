@@ -467,6 +467,11 @@ describeInChromium('a work order in the explorer', () => {
     await dialog.getByRole('combobox', { name: 'Location' }).press('Enter');
     await dialog.getByRole('cell', { name: 'North yard' }).first().waitFor();
     expect(await dialog.getByRole('cell', { name: 'nothing' }).count()).toBe(3);
+    // Another text is no location: nothing can be stored until it is.
+    await dialog.getByRole('combobox', { name: 'Location' }).fill('north x');
+    await dialog.getByRole('button', { name: 'Change 0 work orders', disabled: true }).waitFor();
+    expect(await dialog.getByRole('cell').count()).toBe(0);
+    await dialog.getByRole('combobox', { name: 'Location' }).press('Escape');
     await store('Change 3 work orders', '3 work orders changed.');
     expect((await found()).map((order: { locationId: string }) => order.locationId)).toEqual([yard, yard, yard, null]);
     await page.getByRole('button', { name: 'Change…' }).click();
