@@ -196,7 +196,8 @@ class Picker extends AsyncDirective {
     };
     const none = html`<li class="row" role="option" aria-selected="false" aria-disabled="true">${problem}</li>`;
     const active = this.#isOpen && this.#active >= 0 ? `${id}-${this.#active}` : nothing;
-    const validity = this.#typed && `Choose ${words(kind)} from the list.`;
+    const validity = this.#typed && `Choose ${withArticle(words(kind))} from the list.`;
+    const isLeft = this.#typed && !this.#isOpen && this.#found?.text === this.#typed;
     const type = ({ target }: Event) => {
       this.#text = (target as HTMLInputElement).value;
       this.#open(150);
@@ -213,7 +214,7 @@ class Picker extends AsyncDirective {
       <span>${text}</span> <small class="end">${hint}</small></li>`;
     return html`<input id=${id} role="combobox" autocomplete="off" aria-autocomplete="list" aria-expanded=${this.#isOpen}
         aria-controls=${`${id}-list`} aria-activedescendant=${active} ?required=${required}
-        aria-required=${required || nothing} aria-invalid=${invalid} aria-describedby=${describedBy}
+        aria-required=${required || nothing} aria-invalid=${invalid} aria-describedby=${isLeft ? `${id}-wrong` : describedBy}
         .value=${live(this.#text ?? (value ? numberedName(value) : ''))}
         ${ref((input) => (input as HTMLInputElement | undefined)?.setCustomValidity(validity))}
         @click=${() => this.#isOpen || this.#open()} @input=${type}
@@ -221,7 +222,7 @@ class Picker extends AsyncDirective {
       <ul class="options floats" id=${`${id}-list`} role="listbox" aria-label=${title(linkOf(name))}
         ?hidden=${!this.#isOpen} @mousedown=${keepFocus}>
         ${targets.length === 0 ? none : nothing} ${choices.map(option)}
-      </ul>`;
+      </ul> ${isLeft ? html`<small class="error" id=${`${id}-wrong`}>${validity}</small>` : nothing}`;
   }
 }
 

@@ -212,6 +212,8 @@ describeInChromium('a work order in the explorer', () => {
     await place.press('Enter');
     expect(await place.inputValue()).toBe('south yard');
     await place.press('Tab');
+    await place.locator('..').getByText('Choose a location from the list.').waitFor();
+    expect(await barriers(page)).toEqual([]);
     await save(page).click();
     expect(await place.evaluate((input: HTMLInputElement) => input.validity.customError)).toBe(true);
     await place.press('ArrowDown');
