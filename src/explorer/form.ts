@@ -100,14 +100,16 @@ class RecordForm extends HTMLElement {
     const names = inputNames(kind).filter((name) => name !== 'days' || period.some((date) => draft.record[date]));
     const below = html`<p class="save row">
       <button class="primary" aria-disabled=${isBusy}>${isBusy ? 'Saving…' : 'Save'}</button>
-      ${button('Cancel', () => this.#leave())} ${button('Copy as mutation', () => this.#copy(), 'wide bare')}
+      ${button('Cancel', () => this.#leave())}
       ${hasTimes ? html`<small>Times are in ${timeZone}.</small>` : nothing}
     </p>`;
     const label = isNew ? `New ${words(kind)}` : 'Edit';
     const inputs = names.map((name) => fieldInput(draft, name));
     const save = () => void this.#save(isNew);
     const conflict = isStale ? this.#conflict() : nothing;
-    render(html`${conflict} ${draftForm(draft, label, save, inputs, below)}`, this);
+    const copy = button('Copy mutation', () => this.#copy());
+    const mutation = html`<details class="query"><summary>Mutation</summary> ${copy}</details>`;
+    render(html`${conflict} ${draftForm(draft, label, save, inputs, below)} ${mutation}`, this);
   }
 }
 customElements.define('record-form', RecordForm);

@@ -290,7 +290,8 @@ describeInChromium('a work order in the explorer', () => {
     }
     for (const [row, system] of ['crm', 'mes', 'SAP ERP'].entries()) await enter(row, system, '7');
     for (const row of [0, 1]) await enter(row, '', '');
-    await page.getByRole('button', { name: 'Copy as mutation' }).click();
+    await page.getByText('Mutation', { exact: true }).click();
+    await page.getByRole('button', { name: 'Copy mutation' }).click();
     const [mutation = '', variables = ''] = (await page.evaluate<string>('navigator.clipboard.readText()')).split(
       '# Variables: ',
     );
@@ -336,7 +337,8 @@ describeInChromium('a work order in the explorer', () => {
       await page.getByRole('link', { name: /^New / }).click();
       await page.getByLabel('Name', { exact: true }).fill(`A new ${kind}`);
       expect(await barriers(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Copy as mutation' }).click();
+      await page.getByText('Mutation', { exact: true }).click();
+      await page.getByRole('button', { name: 'Copy mutation' }).click();
       expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`[{ name: "A new ${kind}" }]`);
       await save(page).click();
       await page.getByRole('heading', { name: `A new ${kind}` }).waitFor();
@@ -354,7 +356,8 @@ describeInChromium('a work order in the explorer', () => {
     await link('Status').fill('Just begun');
     await page.getByRole('option', { name: 'Create “Just begun” as a status' }).click();
     await expect.poll(() => status(page).innerText()).toContain('Status created.');
-    await page.getByRole('button', { name: 'Copy as mutation' }).click();
+    await page.getByText('Mutation', { exact: true }).click();
+    await page.getByRole('button', { name: 'Copy mutation' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
       `[{ assetId: "${crane?.id}", statusId: "status-just-begun", locationId: "${yard}" }]`,
     );
