@@ -1,7 +1,7 @@
 /** The overview: the work orders to look at now, then the numbers of records as bars that lead to their tables. */
 import { html, nothing } from 'lit-html';
 import { addressOf, type Filter, filterOf, type View } from './address.ts';
-import { kindNames, kindOf, linkOf, nameOf } from './kinds.ts';
+import { kindNames, kindOf, linkOf, nameOf, title as titleOf } from './kinds.ts';
 import { ascending, atMost, groupsQuery, query, selectionOf, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { countsQuery } from './side.ts';
@@ -69,7 +69,7 @@ function groupOf([title, field]: (typeof groups)[number], address: string, { tot
       <th scope="rowgroup"><h2 class=${title === 'Overdue' ? 'error' : nothing}>${title}
         <small>${totalCount.toLocaleString()}</small></h2></th>
       <td class="more"></td><td class="more"></td><td></td>
-      <td><a class="link" href=${address} aria-label=${`Show all: ${title}`}>Show all</a></td>
+      <td><small>${titleOf(field)}</small> <a class="link" href=${address} aria-label=${`Show all: ${title}`}>Show all</a></td>
     </tr>
     ${nodes.map(row)}
   </tbody>`;

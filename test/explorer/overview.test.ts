@@ -60,6 +60,16 @@ describeInChromium('the overview', () => {
       ['Without a location 1', 'Nowhere'],
       ['Without a start 1', 'Someday'],
     ]);
+    const times = await page.locator('.groups small', { hasText: ' date' }).allInnerTexts();
+    expect(times.map((text) => text.replace(' date', ''))).toEqual([
+      'End',
+      'End',
+      'Start',
+      'Start',
+      'Start',
+      'Start',
+      'End',
+    ]);
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-overview');
 
