@@ -157,7 +157,7 @@ export const button = (text: string, onClick: () => void, classes = '') =>
   html`<button type="button" class=${classes} @click=${onClick}>${text}</button>`;
 
 /** Says in one sentence why a page has no content, and offers the buttons that help. */
-export const notice = (sentence: string, buttons: unknown, classes = 'empty pad') =>
+export const notice = (sentence: string, buttons: unknown, classes = 'empty') =>
   html`<div class=${classes}><b>${sentence}.</b> <div class="row">${buttons}</div></div>`;
 
 /** The arrow keys move from link to link in tables. */
