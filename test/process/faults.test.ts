@@ -55,7 +55,7 @@ beforeAll(async () => {
     ...{ PORT: String(await freePort()), LOG_LEVEL: 'warn' },
   };
   service = processes.start(settings);
-  load = await startLoad(await service.ready(), settings.DATABASE_URL ?? '', random);
+  load = await startLoad([await service.ready()], settings.DATABASE_URL ?? '', random);
 });
 afterAll(async () => {
   await load.verify({ fromStart: true });
