@@ -112,8 +112,13 @@ describe('a request without a valid key', () => {
     const path = '/export/assets.csv';
     for (const user of ['office', '', 'ä ö'])
       expect((await service.get(path, basic(user, key))).text).toContain(',Crane,');
-    const { status } = await service.inject({ method: 'HEAD', url: path, headers: basic('office', key) });
-    expect(status).toBe(200);
+    const head = await service.inject({ method: 'HEAD', url: path, headers: basic('office', key) });
+    const file = {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="assets.csv"',
+    };
+    expect(head).toMatchObject({ status: 200, headers: file });
+    expect(head.headers).not.toHaveProperty('content-length');
 
     const refused = [
       service.get('/asset-categories', basic('office', key)),

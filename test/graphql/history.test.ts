@@ -69,32 +69,22 @@ test('asOf returns the record as it was at a time, and links to what is stored n
   expect(data).toEqual({ then, null: { locationId: null } });
 });
 
-describe('the feed', () => {
-  test('after a cursor beyond the last change is refused, so that consumers notice when a backup was restored', async () => {
-    await service.create('/locations', { name: 'North yard' });
-    const { body } = await service.graphql('{ changes(after: "2") { endCursor } }');
-    expect(body.errors[0].message).toBe(
-      'the cursor "2" is beyond the last change, which is "1"; after restoring a backup, consumers must start over',
-    );
-  });
+test('a feed of kinds whose changes are far apart has empty pages in between, which read at most 100,000 rows each', async () => {
+  await service.create('/locations', { name: 'North yard' });
+  await plantCreations(service, assetCategory, 110_000);
+  await service.create('/locations', { name: 'South yard' });
+  await plantCreations(service, assetCategory, 10);
 
-  test('of kinds whose changes are far apart has empty pages in between, which read at most 100,000 rows each', async () => {
-    await service.create('/locations', { name: 'North yard' });
-    await plantCreations(service, assetCategory, 110_000);
-    await service.create('/locations', { name: 'South yard' });
-    await plantCreations(service, assetCategory, 10);
+  const query = `query ($after: String) {
+    changes(first: 5, after: $after, kinds: [LOCATION, LOCATION, ASSET]) { nodes { cursor } endCursor hasMore } }`;
+  const pages: string[][] = [];
+  let page = { endCursor: '0', hasMore: true };
+  while (page.hasMore) {
+    const { changes } = await service.data(query, { after: page.endCursor });
+    pages.push(changes.nodes.map(({ cursor }: { cursor: string }) => cursor));
+    page = changes;
+  }
 
-    const query = `query ($after: String) {
-      changes(first: 5, after: $after, kinds: [LOCATION, LOCATION, ASSET]) { nodes { cursor } endCursor hasMore } }`;
-    const pages: string[][] = [];
-    let page = { endCursor: '0', hasMore: true };
-    while (page.hasMore) {
-      const { changes } = await service.data(query, { after: page.endCursor });
-      pages.push(changes.nodes.map(({ cursor }: { cursor: string }) => cursor));
-      page = changes;
-    }
-
-    expect(pages).toEqual([['1'], ['110002']]);
-    expect(page.endCursor).toBe('110012');
-  });
+  expect(pages).toEqual([['1'], ['110002']]);
+  expect(page.endCursor).toBe('110012');
 });

@@ -127,6 +127,10 @@ test.each<[field: string, message: string]>([
   ['assetByUid(uid: "a\\u0000")', 'uid: expected text without the character NUL, received "a\\u0000"'],
   ['asset(id: "x", asOf: "soon")', 'asOf: expected a date such as 2026-03-01'],
   ['changes(after: "soon")', 'after: expected a cursor of a change, such as "4711", received "soon"'],
+  [
+    'changes(after: "7")',
+    'the cursor "7" is beyond the last change, which is "0"; after restoring a backup, consumers must start over',
+  ],
   ['changes(first: 0)', 'first: expected a whole number from 1 to 1000, received 0'],
   ['changes(kinds: [])', 'kinds: expected at least one value, received none'],
 ])('%s is refused', async (field, message) => {

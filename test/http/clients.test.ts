@@ -33,11 +33,3 @@ test.each(['https://evil.example.com', 'https://app.example.com.evil.com', 'null
     for (const { headers } of [asked, sent]) expect(headers).not.toHaveProperty('access-control-allow-origin');
   },
 );
-
-test('HEAD of an export has its type and name', async () => {
-  const headers = { authorization: `Bearer ${await service.key()}` };
-  const { status, headers: received } = await service.inject({ method: 'HEAD', url: '/export/assets.csv', headers });
-  expect([status, received['content-type'], received['content-disposition'], received['content-length']]).toEqual([
-    ...[200, 'text/csv; charset=utf-8', 'attachment; filename="assets.csv"', undefined],
-  ]);
-});

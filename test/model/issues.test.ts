@@ -1,7 +1,6 @@
 /** issues.txt has an example of each form of each sentence, for reviewers; `npm run schema` updates it. */
 import { expect, test } from 'vitest';
 import { invalid } from '../../src/errors.ts';
-import { problem } from '../../src/http/error-response.ts';
 import type { IssueCode, IssueValues, Path, ValidationIssue } from '../../src/model/issues.ts';
 
 type Example<Code extends IssueCode> = IssueValues[Code] & { readonly other?: Path };
@@ -137,15 +136,6 @@ test('issues.txt has an example of each sentence, by the code, and the status of
     [`${code} (${errors[0]?.status})`, ...errors.map(({ message }) => `  ${message}`)].join('\n'),
   );
   await expect(`${printed.join('\n\n')}\n`).toMatchFileSnapshot('issues.txt');
-});
-
-test('the place of another item is a path in GraphQL, and text in a problem', () => {
-  const error = invalid([{ path: [1, 'uid'], code: 'taken', kind: 'asset', ...uid, other: [0] }]);
-  const message = 'item [0] of this batch also has the uid "C-7"';
-  expect(error.prefixed('input').issues).toEqual([
-    { path: ['input', 1, 'uid'], message, code: 'taken', other: ['input', 0] },
-  ]);
-  expect(problem(error).errors).toEqual([{ index: 1, field: 'uid', message, code: 'taken', other: '[0]' }]);
 });
 
 test('no sentence repeats more than 100 characters of a value, or has a character that a terminal acts upon', () => {
