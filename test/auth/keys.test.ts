@@ -12,7 +12,7 @@ import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import type { Run } from '../../src/store/connections/driver.ts';
 import { eventually, passTime } from '../support/clock.ts';
 import { unknownId } from '../support/records.ts';
-import { startService, useSharedService } from '../support/service.ts';
+import { startForTest, useSharedService } from '../support/service.ts';
 
 const service = useSharedService({ FAILED_LOGIN_LIMIT: '10000' }, { closed: true });
 
@@ -191,8 +191,7 @@ describe('a service without keys', () => {
   });
 
   test('requires a key within seconds of the first key, even after that key is revoked', async () => {
-    const open = await startService();
-    onTestFinished(() => open.stop());
+    const open = await startForTest();
     expect((await open.get('/asset-categories')).status).toBe(200);
 
     const key = await open.key({ workspace: 'default' });
@@ -225,8 +224,7 @@ test('while the database cannot determine whether keys exist, the service counts
 });
 
 test('the first key counts at once, also where it is not known yet that there is one: nothing gets into the open workspace', async () => {
-  const open = await startService();
-  onTestFinished(() => open.stop());
+  const open = await startForTest();
   await open.create('/assets', { name: 'Crane' });
   const first = open.as(await open.key());
   expect((await first.create('/assets', { name: 'Pump' }))[0].workspaceId).toBe('acme');

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createServer } from '../../src/http/server.ts';
-import { startService, useService } from '../support/service.ts';
+import { startForTest, useService } from '../support/service.ts';
 
 const query = '{ __typename }';
 const wrongKey = (index = 0) => `yardgraph_acme_${index.toString(16).padStart(8, '0')}_${'x'.repeat(43)}`;
@@ -72,7 +72,7 @@ describe('of three requests of a key, and two failed logins:', () => {
 });
 
 test('an address over its limit cannot try secrets of a key that is cached but was never accepted', async () => {
-  const service = await startService({ FAILED_LOGIN_LIMIT: '2' }, { closed: true });
+  const service = await startForTest({ FAILED_LOGIN_LIMIT: '2' }, { closed: true });
   const key = await service.key();
   const wrong = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
   const statuses: number[] = [];
@@ -87,7 +87,6 @@ test('an address over its limit cannot try secrets of a key that is cached but w
   }
 
   expect(statuses).toEqual([401, 401, 429, 429]);
-  await service.stop();
 });
 
 test.each([
@@ -104,13 +103,12 @@ test.each([
   ['the peer if no proxy is trusted', '', '203.0.113.9', ['1.1.1.1', '2.2.2.2'], 429],
   ['the peer if it is not trusted', '10.0.0.0/8', '203.0.113.9', ['1.1.1.1', '2.2.2.2'], 429],
 ])('failed logins count for %s', async (_, trusted, peer, forwarded, second) => {
-  const service = await startService({ FAILED_LOGIN_LIMIT: '1', TRUSTED_PROXIES: trusted }, { closed: true });
+  const service = await startForTest({ FAILED_LOGIN_LIMIT: '1', TRUSTED_PROXIES: trusted }, { closed: true });
   const statuses = [];
   for (const address of forwarded) {
     const headers = { 'x-api-key': 'wrong', 'x-forwarded-for': address };
     statuses.push((await service.app.inject({ url: '/asset-categories', remoteAddress: peer, headers })).statusCode);
   }
-  await service.stop();
 
   expect(statuses).toEqual([401, second]);
 });

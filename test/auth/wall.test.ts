@@ -32,13 +32,13 @@ import {
 import { numberOf } from '../support/open-store.ts';
 import { createRandom } from '../support/random.ts';
 import { restKinds } from '../support/records.ts';
-import { startService, type TestResponse } from '../support/service.ts';
+import { startForTest, type TestResponse } from '../support/service.ts';
 
 /** In each workspace. On Postgres a request takes longer, and the code above the store is the same. */
 const requests = byEffort(isPostgres ? { small: 40, long: 1_000 } : { small: 90, long: 3_000 });
 const seed = Number(process.env.WALL_SEED ?? Date.now());
 
-type Service = Awaited<ReturnType<typeof startService>>;
+type Service = Awaited<ReturnType<typeof startForTest>>;
 
 interface Workspace {
   readonly name: string;
@@ -317,7 +317,7 @@ const everything = `{ changeCursor changes(first: 1000) { nodes { cursor at fiel
   ${recordKinds.map((kind) => `${listField(kind)}(first: 1000) { nodes { ${Object.keys(kind.fields).join(' ')} updatedAt } }`).join(' ')} }`;
 
 test(`isolation between workspaces: ${requests} random requests get the same responses whatever others hold`, async () => {
-  const service = await startService({ MAX_QUERY_COST: '100000000' }, { closed: true });
+  const service = await startForTest({ MAX_QUERY_COST: '100000000' }, { closed: true });
   const first = await createWorkspace(service, 'acme', []);
   const expected: Received[] = [];
   while (expected.length < requests || first.ids.length < requests / 10) expected.push(await first.next());
@@ -337,5 +337,4 @@ test(`isolation between workspaces: ${requests} random requests get the same res
   expect(await first.contents()).toBe(held);
   const all = [first, second, ...both].flatMap(({ ids }) => ids);
   expect(new Set(all).size, `seed ${seed}`).toBe(all.length);
-  await service.stop();
 }, 600_000);

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { constantCase, pathName, uncapitalized } from '../../src/model/labels.ts';
 import { isPostgres } from '../support/database.ts';
 import { fullRecord, restKinds } from '../support/records.ts';
-import { listen, startService, useSharedService, useWorkspaces } from '../support/service.ts';
+import { listen, startForTest, useSharedService, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
@@ -203,12 +203,6 @@ function holdNext({ database }: Pick<typeof service, 'database'>, exports = 1): 
   return go;
 }
 
-async function startImpatient(settings: Readonly<Record<string, string>>) {
-  const started = await startService(settings);
-  onTestFinished(() => started.stop());
-  return started;
-}
-
 describe('an export', () => {
   test('is of one state, whatever is written after it began', async () => {
     await service.create('/assets', { name: 'Crane' });
@@ -227,7 +221,7 @@ describe('an export', () => {
   });
 
   test('is one of two of its workspace at a time: a third gets 429 and when to try again', async () => {
-    const impatient = await startImpatient({});
+    const impatient = await startForTest();
     const go = holdNext(impatient, 2);
     const running = [impatient.get('/export/assets.csv'), impatient.get('/export/assets.csv')];
     await expect.poll(() => impatient.database.longSnapshot).toHaveBeenCalledTimes(2);
@@ -241,7 +235,7 @@ describe('an export', () => {
   });
 
   test('gets 503 while too many others are read', async () => {
-    const impatient = await startImpatient({ DATABASE_CONNECTION_TIMEOUT: '1000' });
+    const impatient = await startForTest({ DATABASE_CONNECTION_TIMEOUT: '1000' });
     let end = () => {};
     const held = new Promise<void>((resolve) => {
       end = resolve;
@@ -261,7 +255,7 @@ describe('an export', () => {
   });
 
   test('that takes too long to read gets 413, before the response begins', async () => {
-    const slow = await startImpatient({ EXPORT_TIMEOUT: '100' });
+    const slow = await startForTest({ EXPORT_TIMEOUT: '100' });
     const go = holdNext(slow);
     const response = slow.get('/export/assets.csv');
     await expect.poll(() => slow.database.longSnapshot).toHaveBeenCalled();

@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest';
 import { allocation, asset } from '../../src/records/index.ts';
 import { endless } from '../../src/store/writes/tx.ts';
-import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { inSteps, insert } from '../support/insert.ts';
 import { createDocument, deleteDocument, upsertDocument } from '../support/mutations.ts';
@@ -137,18 +136,16 @@ test('a chain of moves is skipped as a whole if its last time is taken, and noth
 });
 
 test('of writes that reject clashes at the same time, in two processes, one is stored', async () => {
-  const { url, remove } = await createDatabase();
-  const clients = [await startOn(url), await startOn(url)] as const;
+  const clients = [service, (await startOn(service.url)).as(await service.key())];
   for (let race = 0; race < byEffort({ small: 10, long: 200 }); race += 1) {
-    const [crane] = await clients[0].create('/assets', { name: 'Crane' });
-    const variables = { input: [{ assetId: crane.id, startDate: day(2), endDate: day(3) }], onClash: 'REJECT' };
+    const assetId = await createAsset();
+    const variables = { input: [{ assetId, startDate: day(2), endDate: day(3) }], onClash: 'REJECT' };
     const responses = await Promise.all(
       [...clients, ...clients].map(({ graphql }) => graphql(createDocument(allocation), variables)),
     );
     expect(responses.filter(({ body }) => !body.errors)).toHaveLength(1);
   }
   await stopServices();
-  await remove();
 });
 
 test('an allocation keeps its asset from being deleted, also by a deletion that clears references', async () => {

@@ -2,15 +2,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { workOrder } from '../../src/records/index.ts';
-import { createDatabase, isPostgres } from '../support/database.ts';
-import { startService, useWorkspaces } from '../support/service.ts';
+import { isPostgres } from '../support/database.ts';
+import { startOn, stopServices, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
 const names = 'query ($first: Int) { locations(first: $first) { totalCount nodes { name } } }';
 
-const namesIn = async (first = 10, as: Pick<typeof service, 'data'> = service) =>
-  (await as.data(names, { first })).locations.nodes.map(({ name }: { name: string }) => name);
+const namesIn = async () =>
+  (await service.data(names, { first: 10 })).locations.nodes.map(({ name }: { name: string }) => name);
 
 const readsOf = async (work: () => Promise<unknown>) => (await service.statements(work)).length;
 
@@ -28,18 +28,15 @@ test('a query that was sent twice needs no read of records, and gets the same re
 });
 
 test('after it was cached, a query returns what this process or another one has written since', async () => {
-  const { url, remove } = await createDatabase();
-  const [ours, theirs] = [await startService({ DATABASE_URL: url }), await startService({ DATABASE_URL: url })];
-  await ours.create('/locations', { name: 'North yard' });
-  for (const _attempt of [1, 2, 3]) expect(await namesIn(10, ours)).toEqual(['North yard']);
+  const theirs = (await startOn(service.url)).as(await service.key());
+  await service.create('/locations', { name: 'North yard' });
+  for (const _attempt of [1, 2, 3]) expect(await namesIn()).toEqual(['North yard']);
 
   await theirs.create('/locations', { name: 'South yard' });
-  for (const _attempt of [1, 2, 3]) expect(await namesIn(10, ours)).toEqual(['North yard', 'South yard']);
-  await ours.create('/locations', { name: 'West yard' });
-  expect(await namesIn(10, ours)).toEqual(['North yard', 'South yard', 'West yard']);
-  await ours.stop();
-  await theirs.stop();
-  await remove();
+  for (const _attempt of [1, 2, 3]) expect(await namesIn()).toEqual(['North yard', 'South yard']);
+  await service.create('/locations', { name: 'West yard' });
+  expect(await namesIn()).toEqual(['North yard', 'South yard', 'West yard']);
+  await stopServices();
 });
 
 test('another operation of a document has a text of its own', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createResponseBudget } from '../../src/graphql/endpoint.ts';
 import { location } from '../../src/records/index.ts';
 import { deleteDocument, importDocument } from '../support/mutations.ts';
-import { startService, useSharedService } from '../support/service.ts';
+import { startForTest, useSharedService } from '../support/service.ts';
 
 const numbered = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
@@ -153,14 +153,13 @@ test('a variable with the name of a property of all objects that is not sent is 
 });
 
 test('a cost beyond all numbers is refused, also where an empty list multiplies it by zero', async () => {
-  const service = await startService({ MAX_QUERY_TOKENS: '20000' });
+  const service = await startForTest({ MAX_QUERY_TOKENS: '20000' });
   const fragments = numbered(600, (i) => `fragment f${i} on Node { ${`...f${i + 1} `.repeat(4)} }`);
 
   const { body } = await service.graphql(
     `query ($ids: [ID!]!) { nodes(ids: $ids) { ...f0 } } ${fragments} fragment f600 on Node { id }`,
     { ids: [] },
   );
-  await service.stop();
 
   expect(body.errors[0].message).toContain('the operation costs more than');
 });

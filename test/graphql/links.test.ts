@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { asset, location } from '../../src/records/index.ts';
 import { createDocument, importDocument } from '../support/mutations.ts';
 import { unknownId } from '../support/records.ts';
-import { startService, useWorkspaces } from '../support/service.ts';
+import { startForTest, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
@@ -88,7 +88,7 @@ test('thousands of links to a name that thousands of items give up are rejected 
 });
 
 test('a link may say as many external IDs as a record has, and all links of a write together 30,000', async () => {
-  const small = await startService({ MAX_EXTERNAL_IDS: '2' });
+  const small = await startForTest({ MAX_EXTERNAL_IDS: '2' });
   const messageOf = async (use: typeof service.graphql, links: readonly Said[]) => {
     const input = links.map((currentLocation) => ({ name: 'Crane', currentLocation }));
     return (await use(createDocument(asset), { input })).body.errors[0].message;
@@ -97,7 +97,6 @@ test('a link may say as many external IDs as a record has, and all links of a wr
   const links = Array.from({ length: 301 }, (_, n) => ({ externalIds: hundred(n) }));
 
   const tooMany = await messageOf(small.graphql, [{ externalIds: { a: '1', b: '2', c: null } }]);
-  await small.stop();
 
   expect(tooMany).toBe('[0].currentLocation.externalIds: expected at most 2 keys, received 3');
   const message = 'the links have more than 30,000 external IDs: send fewer at a time';

@@ -2,7 +2,7 @@
  * Random documents return on both databases what a plain model returns, and nothing of another workspace: by graphql-js the first time, by
  * graphql-jit the second time, and from the cache the third time.
  */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { maxErrors } from '../../src/graphql/errors.ts';
 import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
 import { location, recordKinds } from '../../src/records/index.ts';
@@ -14,7 +14,7 @@ import { storeOpener } from '../support/open-store.ts';
 import { createModel, type PlainRecord, printedSchema, type SentFilter } from '../support/query-model.ts';
 import { createRandom } from '../support/random.ts';
 import { createDocuments, createGenerator, texts } from '../support/random-documents.ts';
-import { startService } from '../support/service.ts';
+import { startForTest } from '../support/service.ts';
 
 const worlds = byEffort({ small: 2, long: 80 });
 const documentsPerWorld = byEffort({ small: isPostgres ? 45 : 70, long: 250 });
@@ -38,8 +38,7 @@ async function createWorld(seed: number) {
   for (const { table } of recordKinds) for (const map of [ids, ours]) map.set(table, []);
   const generator = createGenerator(random, ids, ours);
   const world: [RecordKind, PlainRecord][] = [];
-  const service = await startService({ ...unlimited, ...(seed % 2 === 0 && measured) }, { closed: true });
-  onTestFinished(() => service.stop());
+  const service = await startForTest({ ...unlimited, ...(seed % 2 === 0 && measured) }, { closed: true });
   const workspace = `ours-${seed}`;
   const { graphql } = service.as(await service.key({ workspace, user: 'x' }));
   const openStore = storeOpener(service.database);
@@ -120,7 +119,7 @@ test.each(seeds)(
 );
 
 test('each text is compared with all others as in the model', async () => {
-  const service = await startService({}, { closed: true });
+  const service = await startForTest({}, { closed: true });
   const { graphql } = service.as(await service.key({ workspace: 'texts' }));
   const records = await insert(storeOpener(service.database)('texts'), location, [
     ...texts.map((name) => ({ name })),
@@ -164,12 +163,10 @@ test('each text is compared with all others as in the model', async () => {
   await insert(storeOpener(service.database)('texts'), location, [{ name: `${long}12` }]);
   const { body } = await graphql(query, { where: { name: { startsWith: `${long}1` } } });
   expect(body.data.locations.nodes).toEqual([{ name: `${long}12` }]);
-  await service.stop();
 });
 
 test('pages by name have the order in which people sort names, also while other records are renamed', async () => {
-  const service = await startService({}, { closed: true });
-  onTestFinished(() => service.stop());
+  const service = await startForTest({}, { closed: true });
   const { data } = service.as(await service.key({ workspace: 'names' }));
   const seed = Date.now();
   const random = createRandom(seed);

@@ -7,7 +7,7 @@ import { plantCreations } from '../support/changes.ts';
 import { openEvents } from '../support/event-stream.ts';
 import { insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
-import { listen, startService, useWorkspaces } from '../support/service.ts';
+import { listen, startForTest, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
@@ -153,7 +153,7 @@ describe('what cannot be sent', () => {
   });
 
   test('changes that are together too long for an event have one each, and one that is too long by itself says so, as the last one', async () => {
-    const strict = await startService({ MAX_RESPONSE_LENGTH: '20000' });
+    const strict = await startForTest({ MAX_RESPONSE_LENGTH: '20000' });
     const query = 'subscription { changes { nodes { a: fields { after } b: fields { after } } } }';
     const wall = { name: 'Wall', notes: 'a'.repeat(9_000) };
     const events = await follow(strict, { query });
@@ -179,7 +179,6 @@ describe('what cannot be sent', () => {
     expect(event?.id).toBeUndefined();
     expect(await longer.next()).toMatchObject({ event: 'complete' });
     expect(await longer.next()).toBeUndefined();
-    await strict.stop();
   });
 });
 
@@ -196,8 +195,7 @@ test('a query and a mutation are sent as one event to a client that accepts only
 });
 
 test('500 subscriptions may be open at a time; each that ends makes room for another', async () => {
-  const full = await startService();
-  onTestFinished(() => full.stop());
+  const full = await startForTest();
   const all: Awaited<ReturnType<typeof follow>>[] = [];
   // A busy machine would refuse some of 500 at once: each waits for a connection to the database.
   while (all.length < 500) all.push(...(await Promise.all(Array.from({ length: 20 }, () => follow(full)))));
@@ -237,7 +235,7 @@ test('an event that cannot be executed while the database is unavailable is exec
 });
 
 test('a client that does not read makes the service read no further than it can send, and is disconnected', async () => {
-  const slow = await startService({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });
+  const slow = await startForTest({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });
   const notes = 'x'.repeat(9_000);
   await insert(storeOpener(slow.database)('default'), project, Array(2_000).fill({ name: 'Wall', notes }));
   let pages = 0;
@@ -257,5 +255,4 @@ test('a client that does not read makes the service read no further than it can 
   expect(pages).toBeGreaterThan(0);
   expect(pages).toBeLessThan(36);
   socket.destroy();
-  await slow.stop();
 });

@@ -8,7 +8,7 @@ import { routes } from '../../src/rest/routes.ts';
 import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
 import { migrationNames } from '../../src/store/schema/migrations.ts';
 import { restKinds } from '../support/records.ts';
-import { startService, useSharedService } from '../support/service.ts';
+import { startForTest, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
@@ -42,7 +42,7 @@ test('GET /asset-categories returns an empty array if there are none', async () 
 });
 
 test('GET /asset-categories with If-None-Match returns what is stored now, although there were as many changes before: in another workspace of a name, in one that was renamed, and after a restore', async () => {
-  const own = await startService({}, { closed: true });
+  const own = await startForTest({}, { closed: true });
   await own.key({ workspace: 'other' });
   const workspaces = createWorkspaces(own.database, recordKinds);
   const create = async (workspace: string, name: string) => {
@@ -74,7 +74,6 @@ test('GET /asset-categories with If-None-Match returns what is stored now, altho
   await pause(5);
   await create('beta', 'restored');
   expect(await names(beta, etag)).toEqual(['restored in beta']);
-  await own.stop();
 });
 
 test.each([
@@ -99,10 +98,9 @@ test('/healthz reports that the process runs, /readyz that the database responds
   });
   expect((await service.get('/readyz')).body).toEqual({ status: 'ok' });
 
-  const cut = await startService();
+  const cut = await startForTest();
   await cut.database.close();
   expect((await cut.get('/healthz')).status).toBe(200);
   const { status, headers, body } = await cut.get('/readyz');
-  await cut.stop();
   expect([status, headers['retry-after'], body.code]).toEqual([503, '1', '503']);
 });

@@ -8,7 +8,7 @@ import {
   updateDocument,
   upsertDocument,
 } from '../support/mutations.ts';
-import { startService, useSharedService } from '../support/service.ts';
+import { startForTest, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
@@ -58,7 +58,7 @@ test('a write of more is refused, however they are sent, and so is one that repl
 });
 
 test('an external ID of more than 100 characters counts once for each 100 of its key and value', async () => {
-  const generous = await startService({ MAX_EXTERNAL_IDS: '1000', MAX_RECORD_LENGTH: '1000000' });
+  const generous = await startForTest({ MAX_EXTERNAL_IDS: '1000', MAX_RECORD_LENGTH: '1000000' });
   /** 10 records that have 1,000 external IDs of so many characters each. */
   const records = (length: number) =>
     Array.from({ length: 10 }, (_, item) => ({
@@ -68,7 +68,6 @@ test('an external ID of more than 100 characters counts once for each 100 of its
     }));
   const statuses = [];
   for (const length of [301, 300]) statuses.push((await generous.post('/locations', records(length))).status);
-  await generous.stop();
 
   expect(statuses).toEqual([413, 201]);
 });

@@ -1,5 +1,5 @@
 /** Deleting old changes, and erasing records: what the log still says, and that it is never wrong. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
 import { project } from '../../src/records/index.ts';
 import { pruneLogs } from '../../src/store/admin/log.ts';
@@ -7,22 +7,16 @@ import type { Run } from '../../src/store/connections/driver.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { type ChangeReads, createChangeReads, readLastChange } from '../../src/store/log.ts';
 import { runCommand } from '../support/command.ts';
-import { isPostgres, useTestDatabase } from '../support/database.ts';
-import { listen, startOn, stopServices } from '../support/service.ts';
+import { isPostgres } from '../support/database.ts';
+import { listen, useService } from '../support/service.ts';
 
-const database = useTestDatabase();
-let service: Awaited<ReturnType<typeof startOn>>;
+const service = useService();
 
-beforeEach(async () => {
-  service = await startOn(database.url);
-});
-afterEach(stopServices);
-
-const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
+const run = (...command: string[]) => runCommand({ DATABASE_URL: service.url }, ...command);
 
 /** Makes the changes up to this number old, and deletes them. */
 async function prune(upTo: number, dryRun = false) {
-  const other = await openDatabase(database.url);
+  const other = await openDatabase(service.url);
   await other.knex('changes').where('number', '<=', upTo).update({ at: '2025-01-01T00:00:00.000Z' });
   const pruned = [];
   for await (const log of pruneLogs(other, '2025-06-01T00:00:00.000Z', { dryRun })) pruned.push(log);
@@ -168,7 +162,7 @@ test('a record that exists is not erased', async () => {
 
 test('a read during a prune returns what it would without, or the error; workspaces with the same IDs are apart', async () => {
   const id = await projects();
-  const other = await openDatabase(database.url);
+  const other = await openDatabase(service.url);
   const { dialect, knex, read } = other;
   const timeOf = (number: number, hour = '00') => `2025-01-0${number}T${hour}:00:00.000Z`;
   let workspaceId = 1;

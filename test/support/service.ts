@@ -4,7 +4,7 @@
  */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, InjectOptions } from 'fastify';
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, onTestFinished } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createKey, type NewKey } from '../../src/auth/keys.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
@@ -169,6 +169,13 @@ export async function startService(settings: Settings = {}, { closed = false }: 
       requireNoSecretsInLogs(logs, sentTexts);
     },
   };
+}
+
+/** A service that ends with the test. */
+export async function startForTest(settings: Settings = {}, access: Access = {}): Promise<Service> {
+  const service = await startService(settings, access);
+  onTestFinished(() => service.stop());
+  return service;
 }
 
 /** The origin of the service, which listens from now on. */

@@ -1,27 +1,14 @@
 /** Two nodes write to one database at the same time: the database enforces the rules, and no client gets a 5xx. */
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { DatabaseError } from '../../../src/store/connections/database-error.ts';
-import { useTestDatabase } from '../../support/database.ts';
 import { hasTriggers, queryNodes } from '../../support/postgres.ts';
 import { createRandom } from '../../support/random.ts';
-import { startService } from '../../support/service.ts';
-
-const database = useTestDatabase();
-let one: Awaited<ReturnType<typeof startService>>;
+import { startService, useService } from '../../support/service.ts';
 
 /** However slow the machine is, no statement takes too long. */
-const settings = () => ({
-  DATABASE_URL: database.url,
-  DATABASE_CONNECTION_TIMEOUT: '120000',
-  DATABASE_STATEMENT_TIMEOUT: '120000',
-});
-
-beforeEach(async () => {
-  one = await startService(settings());
-});
-
-afterEach(() => one.stop());
+const patient = { DATABASE_CONNECTION_TIMEOUT: '120000', DATABASE_STATEMENT_TIMEOUT: '120000' };
+const one = useService(patient);
 
 const asset = (uid: string) => ({ name: 'Crane', uid });
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
@@ -95,13 +82,13 @@ describe('a transaction', () => {
 
 /** The server counts deadlocks when connections end, and keeps the count of a database that is used again. */
 async function deadlocks(): Promise<unknown> {
-  const name = new URL(database.url).pathname.slice(1);
+  const name = new URL(one.url).pathname.slice(1);
   return queryNodes(inject('postgres') ?? '', `select deadlocks from pg_stat_database where datname = '${name}'`);
 }
 
 test('of simultaneous batches with the same unique values in other orders, one is stored, the others are 409, and no deadlock occurs', async () => {
   const before = await deadlocks();
-  const other = await startService(settings());
+  const other = await startService({ ...patient, DATABASE_URL: one.url });
   const { shuffle } = createRandom(7);
   const uids = numbers(100).map((n) => `uid ${n}`);
 
