@@ -230,13 +230,14 @@ export function buildItems(index: RowIndex, rows: readonly FileRow[]): RowItem[]
     const issues = [...row.issues];
     const unchecked = new Set<string>();
     const foreign: LinkCell[] = [];
-    for (const cells of row.issues.length > 0 ? [] : groupLinkCells(row, index)) {
+    for (const cells of groupLinkCells(row, index)) {
       const link = linkByPath(index, row.kind, cells) ?? buildLink(index, cells);
       if (link === 'unchecked') unchecked.add(cells[0].field);
       else if ('issue' in link) issues.push(link.issue);
       else record[link.name] = link.value;
       if (typeof link === 'object' && 'ref' in link) refs.add(link.ref);
-      foreign.push(...cells.filter((cell) => isForeign(cell) && record[cell.field] === cell.value));
+      if (row.issues.length === 0)
+        foreign.push(...cells.filter((cell) => isForeign(cell) && record[cell.field] === cell.value));
     }
     // Later rows of the part must not link to it.
     if (issues.length > row.issues.length) index.addOutcome({ row, outcome: 'REJECTED' });

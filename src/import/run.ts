@@ -5,9 +5,9 @@
 import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { quote } from '../model/issues.ts';
-import { listField, pluralize } from '../model/labels.ts';
+import { linkField, listField, pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { kindNamed, linkOrder } from '../records/index.ts';
+import { kindNamed, label, linkOrder } from '../records/index.ts';
 import { describeDifference } from './alike.ts';
 import { columnFields } from './columns.ts';
 import { applyEdits, type Edit, findEdits } from './edits.ts';
@@ -23,6 +23,7 @@ import {
   type ImportItem,
   type ItemResult,
   importItems,
+  isRejectedRequest,
   sendInHalves,
 } from './requests.ts';
 import {
@@ -205,6 +206,8 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
   const valid = items.filter(({ issues }) => issues.length === 0);
   const sent = valid.map(({ row, record }): ImportItem => ({ kind: row.kind, record }));
   const idempotencyKey = storing && partKey(work, storing, rows);
+  const invalid = items.filter(({ row, issues }) => issues.length > 0 && row.source.problem === undefined);
+  const others = await findOtherIssues(work, sent, invalid);
   const checked = await findNamesToCreate(work, pass, valid, sent, idempotencyKey);
   for (const { kind, record } of checked.names) missing.get(kind)?.add(String(record.name));
   const compared = linkTexts(work.scanned);
@@ -212,17 +215,49 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
     ? await importItems(work.yardgraph, [...sent, ...checked.names], { ...work, compared, idempotencyKey })
     : checked.results;
   if (storing?.restart !== undefined && idempotencyKey) await requireStored(work, sent, results, storing.restart);
-  const unknown = valid.flatMap(({ row }, at) => unknownNameCells(row, results[at]));
+  const resultOf = new Map<RowItem, Partial<ItemResult> | undefined>([
+    ...valid.map((item, at) => [item, results[at]] as const),
+    ...invalid.map((item, at) => [item, { issues: [...item.issues, ...(others[at] ?? [])] }] as const),
+  ]);
+  const unknown = [...resultOf].flatMap(([{ row }, result]) => unknownNameCells(row, result));
   const alike = await findAlikeNames(work.yardgraph, index, unknown);
-  const resultOf = new Map(valid.map((item, at) => [item, results[at]]));
   const outcomes = items.map((item): RowOutcome => {
     const { outcome = 'REJECTED', record, before, issues = item.issues } = resultOf.get(item) ?? {};
-    const explained = issues.map((issue) => explainIssue(issue, item, valid, { created: work.createMissing, alike }));
+    // They are no reason: without the other issues, the name would be created.
+    const creatable = (issue: RowIssue) =>
+      unknownNameCells(item.row, { issues: [issue] }).some(
+        (cell) => isCreatable(work, index, cell) && !alike.has(cell),
+      );
+    const reasons = issues.every(creatable) ? issues : issues.filter((issue) => !creatable(issue));
+    const explained = reasons.map((issue) =>
+      explainIssue(issue, item, [...valid, ...invalid], { created: work.createMissing, alike }),
+    );
     const id = record?.id as string | undefined;
     return { ...item, outcome, id, issues: explained, before: before ?? undefined, after: record ?? undefined };
   });
   for (const outcome of outcomes) index.addOutcome(outcome);
   return outcomes;
+}
+
+/** Of refused rows, issues of their other fields, so that people correct all at once. The valid rows are targets. */
+async function findOtherIssues(
+  { yardgraph, upsertKeys }: Import,
+  sent: readonly ImportItem[],
+  items: readonly RowItem[],
+): Promise<readonly (readonly RowIssue[])[]> {
+  if (items.length === 0) return [];
+  const all = [...sent, ...items.map(({ row: { kind }, record }) => ({ kind, record }))];
+  const options = { upsertKeys, compared: new Map(), dryRun: true };
+  const results = await importItems(yardgraph, all, options).catch((error) => {
+    if (isRejectedRequest(error)) return [];
+    throw error;
+  });
+  return items.map(({ row, issues, unchecked }, at) => {
+    // The key of a label is made of other cells.
+    const made = row.kind === label ? ['key'] : [];
+    const known = new Set([...issues.map(({ path }) => String(path[0])), ...unchecked, ...made].map(linkField));
+    return (results[sent.length + at]?.issues ?? []).filter(({ path }) => !known.has(linkField(String(path[0]))));
+  });
 }
 
 /** Undefined if every row is found by a key. The length tells a part from its first half. */
@@ -237,23 +272,24 @@ function partKey({ files, upsertKeys }: Import, { run, fileKeys }: Storing, rows
  * needed if rows depend on rows that an unknown name refuses. A resumed run reuses the names saved by its first start.
  */
 async function findNamesToCreate(
-  { yardgraph, upsertKeys, createMissing, scanned }: Import,
+  work: Import,
   { index, storing }: Pass,
   items: readonly RowItem[],
   sent: readonly ImportItem[],
   key: string | undefined,
 ): Promise<{ readonly names: readonly ImportItem[]; readonly results: readonly ItemResult[] }> {
+  const { yardgraph, upsertKeys, createMissing, scanned } = work;
   const noted = key === undefined ? undefined : storing?.run.missing[key];
   if (noted) return { names: noted.map(([kind, name]) => namedItem(kindNamed(kind), name)), results: [] };
   if (storing && createMissing.size === 0) return { names: [], results: [] };
   const names = new Map<string, ImportItem>();
   const compared = storing ? new Map() : fieldsToCompare(scanned);
-  const isCreatable = ({ target, value }: LinkCell) =>
-    createMissing.has(target) && !index.isRowName(target, value ?? '');
   for (;;) {
     const results = await importItems(yardgraph, [...sent, ...names.values()], { upsertKeys, compared, dryRun: true });
     const { size } = names;
-    const wanted = items.map(({ row }, at) => unknownNameCells(row, results[at]).filter(isCreatable));
+    const wanted = items.map(({ row }, at) =>
+      unknownNameCells(row, results[at]).filter((cell) => isCreatable(work, index, cell)),
+    );
     const alike = await findAlikeNames(yardgraph, index, wanted.flat());
     for (const [at, cells] of wanted.entries()) {
       const creatable = cells.filter((cell) => !alike.has(cell));
@@ -276,9 +312,16 @@ async function findNamesToCreate(
   }
 }
 
-const namedItem = (kind: RecordKind, name: string): ImportItem => ({ kind, record: { name }, isCreated: true });
+const isCreatable = ({ createMissing }: Import, index: RowIndex, { target, value }: LinkCell): boolean =>
+  createMissing.has(target) && !index.isRowName(target, value ?? '');
 
-const unknownNameCells = (row: FileRow, result: ItemResult | undefined): LinkCell[] =>
+/** Of a label, the name is its key. */
+const namedItem = (kind: RecordKind, name: string): ImportItem =>
+  kind === label
+    ? { kind, record: { key: name, name: name.slice(name.indexOf(':') + 1) } }
+    : { kind, record: { name }, isCreated: true };
+
+const unknownNameCells = (row: FileRow, result: Partial<ItemResult> | undefined): LinkCell[] =>
   (result?.issues ?? []).flatMap((issue) => unknownNameCell(issue, row) ?? []);
 
 /** Names alike to unknown ones: of stored records, of rows, and of records to create. */

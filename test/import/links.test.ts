@@ -4,6 +4,32 @@ import { useImports } from '../support/import.ts';
 
 const imports = useImports();
 
+test('all that is wrong in a row is said at once, and nothing that would be right without it', async () => {
+  const { out } = await imports.import(
+    {
+      'locations.csv': 'id,name,externalIds.erp,latitude\nl,Yard,L-1,\nm,Hall,L-2,100\n',
+      'assets.csv':
+        'name,acquiredAt,location,category\nA,soon,Yard,Cranes\nB,soon,l,\nC,soon,Nowhere,Cranes\nD,soon,m,\n',
+      'projects.csv': `name,startDate,location.externalIds.erp,notes\nP,soon,L-1,${'x'.repeat(10_001)}\n`,
+    },
+    ...['--create-missing', 'assetCategories', '--no-preview'],
+  );
+
+  expect(out[0]).toBe('1 created, 0 updated, 0 unchanged, 6 refused');
+  const reasonsIn = (name: string) =>
+    [...imports.read(`${name}.refused.csv`).matchAll(/refused: (.*)"$/gm)].map(([, text = '']) =>
+      text.split('; ').map((reason) => reason.replace(/, received .*|: create .*/, '')),
+    );
+  const date = 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z';
+  expect(reasonsIn('assets')).toEqual([
+    [`acquiredAt: ${date}`],
+    [`acquiredAt: ${date}`],
+    [`acquiredAt: ${date}`, 'currentLocation.name: there is no location with the name ""Nowhere"" in this workspace'],
+    [`acquiredAt: ${date}`, 'currentLocationId: the row with the ID ""m"" was refused'],
+  ]);
+  expect(reasonsIn('projects')).toEqual([[`startDate: ${date}`, 'notes: expected at most 10,000 characters']]);
+});
+
 type Row = Record<string, string>;
 
 const refusalsIn = (out: readonly string[]) => out.filter((line) => /^ {2}\S+, line \d+: /.test(line));
