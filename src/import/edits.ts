@@ -22,12 +22,12 @@ export async function findEdits(yardgraph: Yardgraph, index: RowIndex, rows: rea
   const differing = relevant.flatMap((beside) => {
     const target = targets.get(beside.key ?? '');
     const edited = beside.texts.filter(({ by, value }) => textOf(target, by) !== value);
-    return edited.length > 0 ? [{ ...beside, target, edited }] : [];
+    return edited.length > 0 ? [{ ...beside, edited }] : [];
   });
   const exported = differing.filter(({ row }) => isExported(row));
   const ofRows = exported.map(({ row, id }): Wanted => [row.kind, row.id, [id.field]]);
   const stored = await readByKeys(yardgraph, ofRows);
-  return differing.flatMap(({ at, row, id: { field, target: kind, value }, texts, target, edited }): Edit[] => {
+  return differing.flatMap(({ at, row, id: { field, target: kind, value }, texts, edited }): Edit[] => {
     const before = isExported(row) ? stored.get(row.id ?? '') : undefined;
     const isEmpty = texts.every((text) => text.value === null);
     // An earlier part has renamed a record, perhaps this one: nobody may have edited the text.
@@ -35,7 +35,7 @@ export async function findEdits(yardgraph: Yardgraph, index: RowIndex, rows: rea
     const isSame = before ? (before[field] ?? null) === value : value === null;
     if (isSame && !isRenamed && (isEmpty || edited.some((text) => text.value !== null)))
       return [[at, field, edited.map(({ by }) => by)]];
-    return kind === label && (before || (target && !isEmpty)) ? [[at, field, []]] : [];
+    return kind === label && (before || !isEmpty) ? [[at, field, []]] : [];
   });
 }
 

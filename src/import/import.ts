@@ -3,6 +3,7 @@ import { StartError } from '../errors.ts';
 import { formatCount, quote } from '../model/issues.ts';
 import { pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
+import { label } from '../records/index.ts';
 import { parseUpsertKeys } from './columns.ts';
 import { RowIndex } from './items.ts';
 import { type Profile, requireKind } from './profiles.ts';
@@ -38,6 +39,7 @@ export async function prepare(profile: Profile, { encoding, columns, ...settings
   const scanned = await scanFiles(settings.files, reader);
   const kinds = scanned.sections.map(({ kind }) => kind);
   const { keys: upsertKeys, problems } = parseUpsertKeys(kinds, upsertBy);
+  if (!kinds.includes(label)) upsertKeys.set(label, 'key');
   problems.unshift(...scanned.problems);
   if (settings.deleteMissing !== undefined && !kinds.every((kind) => upsertKeys.has(kind))) {
     problems.push('--delete-missing: name the key of records with --upsert-by');

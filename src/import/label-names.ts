@@ -1,28 +1,26 @@
 /** Names of labels in columns of their IDs: `In use` is stored as `status-7`. */
 import type { Yardgraph } from '../../client/index.ts';
 import { quote } from '../model/issues.ts';
-import { linkField } from '../model/labels.ts';
 import { sortKey } from '../model/sort-key.ts';
 import { label, labelKey, labelledFields } from '../records/index.ts';
 import { describeDifference } from './alike.ts';
-import type { WarnOf } from './reading.ts';
 import { readNodes, slices } from './requests.ts';
 import { detached, type FileRow, type RowIssue } from './row.ts';
-import type { Warn } from './warnings.ts';
 
 interface NamedLabel {
   readonly key: string;
   readonly name: string;
 }
 
-type Meaning = { readonly id: string; readonly isUnknown?: boolean } | Pick<RowIssue, 'message' | 'alike'>;
-
-const unknownMessage = 'no label has this name or ID, so it is stored as an ID of another system';
+type Meaning =
+  | { readonly id: string; readonly isNew?: boolean }
+  | Pick<RowIssue, 'message' | 'alike' | 'help' | 'creatable'>;
 
 const keyStart = (type: string): string => labelKey(type, '');
 
 export class LabelNames {
   readonly #yardgraph: Yardgraph;
+  readonly #creates: boolean;
   /** By `meaningKey`, the texts looked up so far. */
   readonly #meanings = new Map<string, Meaning>();
   readonly #hasLabels = new Map<string, boolean>();
@@ -31,14 +29,15 @@ export class LabelNames {
 
   readonly #save: () => void;
 
-  constructor(yardgraph: Yardgraph, stored: Record<string, string> = {}, save = () => {}) {
+  constructor(yardgraph: Yardgraph, creates: boolean, stored: Record<string, string> = {}, save = () => {}) {
     this.#yardgraph = yardgraph;
+    this.#creates = creates;
     this.#stored = stored;
     this.#save = save;
   }
 
-  /** Returns the rows with IDs, or with issues. A text that is neither stays: an ID of another system. */
-  async resolve(rows: readonly FileRow[], warnOf: WarnOf): Promise<readonly FileRow[]> {
+  /** Returns the rows with IDs, or with issues. Where a type has no labels, texts stay as IDs of another system. */
+  async resolve(rows: readonly FileRow[]): Promise<readonly FileRow[]> {
     const textsByType = new Map<string, Map<string, LabelText>>();
     for (const text of rows.flatMap(labelTexts)) {
       const key = meaningKey(text);
@@ -47,22 +46,22 @@ export class LabelNames {
     }
     for (const [type, texts] of textsByType)
       if (await this.#isLabelled(type)) await this.#find(type, [...texts.values()]);
-    return rows.map((row) => this.#resolveRow(row, warnOf(row.file)));
+    return rows.map((row) => this.#resolveRow(row));
   }
 
-  #resolveRow(row: FileRow, warn: Warn | undefined): FileRow {
+  #resolveRow(row: FileRow): FileRow {
     const fields: Record<string, unknown> = {};
     const issues: RowIssue[] = [];
+    const newLabels: string[] = [];
     for (const labelText of labelTexts(row)) {
-      const { field, text } = labelText;
+      const { field, type, text } = labelText;
       const meaning = this.#meanings.get(meaningKey(labelText));
       if (meaning && 'id' in meaning) fields[field] = meaning.id;
       else if (meaning) issues.push({ path: [field], ...meaning });
-      if (meaning && 'isUnknown' in meaning)
-        warn?.({ line: row.source.line, column: linkField(field), message: unknownMessage, detail: quote(text) });
+      if (meaning && 'isNew' in meaning) newLabels.push(labelKey(type, text));
     }
     if (issues.length === 0 && Object.keys(fields).length === 0) return row;
-    return { ...row, fields: { ...row.fields, ...fields }, issues: [...row.issues, ...issues] };
+    return { ...row, fields: { ...row.fields, ...fields }, issues: [...row.issues, ...issues], newLabels };
   }
 
   async #isLabelled(type: string): Promise<boolean> {
@@ -76,7 +75,7 @@ export class LabelNames {
 
   async #find(type: string, texts: readonly LabelText[]): Promise<void> {
     const ids = new Set<string>();
-    for (const keys of slices(texts.flatMap(({ by, text }) => (by === 'any' ? labelKey(type, text) : [])))) {
+    for (const keys of slices(texts.map(({ text }) => labelKey(type, text)))) {
       for await (const { key = '' } of readNodes(this.#yardgraph, label, 'key', { key: { in: keys } })) ids.add(key);
     }
     const isId = ({ by, text }: LabelText) => by === 'any' && ids.has(labelKey(type, text));
@@ -95,7 +94,13 @@ export class LabelNames {
       const key = meaningKey(labelText);
       const id = this.#stored[key] ?? (isId(labelText) ? text : undefined);
       const alike = byName.get(sortKey(text)) ?? [];
-      const meaning = id === undefined ? meaningOf(labelText, alike, keyStart(type).length) : { id };
+      let meaning: Meaning = id === undefined ? meaningOf(labelText, alike, keyStart(type).length) : { id };
+      const isTaken = ids.has(labelKey(type, text));
+      // A later text that is alike may mean the new label.
+      if (this.#creates && 'creatable' in meaning && !isTaken) {
+        meaning = { id: text, isNew: true };
+        byName.set(sortKey(text), [{ key: labelKey(type, text), name: text }]);
+      }
       this.#meanings.set(detached(key), meaning);
       if ('id' in meaning && meaning.id !== text) this.#stored[detached(key)] = meaning.id;
     }
@@ -103,12 +108,14 @@ export class LabelNames {
   }
 }
 
-function meaningOf({ text, by }: LabelText, alike: readonly NamedLabel[], start: number): Meaning {
+function meaningOf({ field, text, by }: LabelText, alike: readonly NamedLabel[], start: number): Meaning {
   const [first, ...others] = alike.some(({ name }) => name === text)
     ? alike.filter(({ name }) => name === text)
     : alike;
-  if (!first && by === 'name') return { message: `no label has the name ${quote(text)}` };
-  if (!first) return { id: text, isUnknown: true };
+  if (!first) {
+    const help = `create it with --create-missing labels, or use --map COLUMN=${field} for IDs of another system`;
+    return { message: `no label has the name ${by === 'any' ? 'or ID ' : ''}${quote(text)}`, help, creatable: label };
+  }
   if (others.length > 0) {
     const ids = [first, ...others].slice(0, 3).map(({ key }) => quote(key.slice(start)));
     return {

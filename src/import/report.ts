@@ -122,8 +122,10 @@ export class Refusals {
     if (known || this.values.size === maxReasons) return;
     const { code, path, alike } = issue;
     const link = links.find(({ name, value }) => name === path[0] && value !== null);
-    const text = link?.value ?? (alike === undefined ? undefined : String(fields[String(path[0])]));
-    const creatable = code === 'no-record' && path[1] === 'name' && alike === undefined ? link?.target : undefined;
+    const isLabel = alike !== undefined || issue.creatable !== undefined;
+    const text = link?.value ?? (isLabel ? String(fields[String(path[0])]) : undefined);
+    const isUnknown = code === 'no-record' && path[1] === 'name' && alike === undefined;
+    const creatable = issue.creatable ?? (isUnknown ? link?.target : undefined);
     const linkName = linkField(String(path[0] ?? ''));
     this.values.set(message, { message, line: source.line, link: linkName, text, alike, creatable, count: 1 });
   }

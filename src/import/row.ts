@@ -37,6 +37,8 @@ export interface RowIssue {
   readonly help?: string;
   /** The name of a stored record that is probably meant. */
   readonly alike?: string;
+  /** What would be created for the unknown name. */
+  readonly creatable?: RecordKind;
 }
 
 /** A row as a record of its kind. A field without a cell is absent; null clears a field. */
@@ -58,6 +60,8 @@ export interface RecordRow {
 export interface FileRow extends RecordRow {
   readonly file: ImportFile;
   readonly place: number;
+  /** The keys of labels to create for unknown names. */
+  readonly newLabels?: readonly string[];
 }
 
 /** A cell of a link: `locationId`, `location`, `location.externalIds.erp`, `location.name`. */

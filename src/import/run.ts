@@ -117,12 +117,12 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
     Object.assign(run.labels, work.labels);
     save();
   }
-  const labels = new LabelNames(work.yardgraph, run?.labels ?? work.labels, save);
+  const labels = new LabelNames(work.yardgraph, work.createMissing.has(label), run?.labels ?? work.labels, save);
   const warnOf = (file: ImportFile) => (pass.warns ? work.warnings.get(file)?.warn : undefined);
   for await (const part of readParts(work, warnOf)) {
     work.signal.throwIfAborted();
     const added = part.map((row) => pass.index.add(row));
-    const rows = await labels.resolve(applyEdits(added, await editsOf(work, pass, added)), warnOf);
+    const rows = await labels.resolve(applyEdits(added, await editsOf(work, pass, added)));
     pass.index.paths = await findPathTargets(work, pass, rows);
     const outcomes = await sendInHalves(
       rows,
@@ -209,7 +209,7 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
   const invalid = items.filter(({ row, issues }) => issues.length > 0 && row.source.problem === undefined);
   const others = await findOtherIssues(work, sent, invalid);
   const checked = await findNamesToCreate(work, pass, valid, sent, idempotencyKey);
-  for (const { kind, record } of checked.names) missing.get(kind)?.add(String(record.name));
+  for (const { kind, record } of checked.names) missing.get(kind)?.add(String(record.key ?? record.name));
   const compared = linkTexts(work.scanned);
   const results = storing
     ? await importItems(work.yardgraph, [...sent, ...checked.names], { ...work, compared, idempotencyKey })
@@ -295,6 +295,7 @@ async function findNamesToCreate(
       const creatable = cells.filter((cell) => !alike.has(cell));
       // Nothing is created for a row with other issues.
       if (creatable.length < (results[at]?.issues.length ?? 0)) continue;
+      for (const key of items[at]?.row.newLabels ?? []) names.set(key, namedItem(label, key));
       for (const cell of creatable) {
         const name = cell.value ?? '';
         const key = alikeKey(cell.target, name);
@@ -305,7 +306,10 @@ async function findNamesToCreate(
     }
     if (names.size > size) continue;
     if (storing && key !== undefined && size > 0) {
-      storing.run.missing[key] = [...names.values()].map(({ kind, record }) => [kind.name, String(record.name)]);
+      storing.run.missing[key] = [...names.values()].map(({ kind, record }) => [
+        kind.name,
+        String(record.key ?? record.name),
+      ]);
       storing.save();
     }
     return { names: [...names.values()], results };

@@ -67,6 +67,36 @@ test('labels beside files of other kinds need no --upsert-by, and follow none of
   ).toContain('1 created, 0 updated, 1 unchanged, 0 refused');
 });
 
+test('--create-missing labels makes labels of unknown names, in rows that are stored', async () => {
+  await imports.import({ 'labels.csv': 'type,id,name\nSTATUS,7,In use\n' });
+  const create = ['--create-missing', 'labels'];
+  const rows = 'name,Status,Asset type,acquiredAt\nA,Rented,V 45,\nB,Rented,,\nC,rented,,\nD,Lost,,soon\n';
+
+  const { out } = await imports.import({ 'assets.csv': rows }, ...create);
+
+  expect(out).toContain('To create for links to them: 1 label');
+  expect(out.join('\n')).toContain('line 4: statusId: there is the label "Rented", did you mean it?');
+  expect(await labels()).toMatchObject([{ key: 'STATUS:7' }, { key: 'STATUS:Rented', name: 'Rented' }]);
+  expect(await imports.records('assets', 'name statusId')).toEqual([
+    { name: 'A', statusId: 'Rented' },
+    { name: 'B', statusId: 'Rented' },
+  ]);
+  // In an export, too: a name beside an ID is edited, to one that is also the ID of another label.
+  const exported = (await imports.command('export', 'assets', '--names')).out.join('\n');
+  const edit = (name: string, ...options: readonly string[]) =>
+    imports.import(
+      { 'assets.csv': exported.replaceAll(',Rented,Rented,', `,Rented,${name},`) },
+      '--upsert-by=id',
+      ...options,
+    );
+  expect((await edit('Lost')).out.join('\n')).toContain(
+    'no label has the name "Lost": create it with --create-missing',
+  );
+  expect((await edit('7', ...create)).out.join('\n')).toContain('no label has the name "7"');
+  expect((await edit('Lost', ...create)).out).toContain('0 created, 2 updated, 0 unchanged, 0 refused');
+  expect(await labels()).toMatchObject([{ name: 'In use' }, { name: 'Rented' }, { key: 'STATUS:Lost', name: 'Lost' }]);
+});
+
 test('a column of a link takes the IDs and the names of labels, one named after the ID only IDs', async () => {
   const labels = 'STATUS,7,In use\nSTATUS,8,Idle\nSTATUS,Idle,Broken\nSTATUS,9,Sold\nSTATUS,10,Sold\nCOMPANY,4,Acme\n';
   await imports.import({ 'labels.csv': `type,id,name\n${labels}` });
@@ -79,8 +109,11 @@ test('a column of a link takes the IDs and the names of labels, one named after 
 
   const { out } = await imports.import({ 'assets.csv': numbered('Status') });
 
-  expect(await statuses()).toEqual({ 0: '7', 1: '8', 2: 'Idle', 3: 'Rented', 7: null, 8: 'Acme' });
+  expect(await statuses()).toEqual({ 0: '7', 1: '8', 2: 'Idle', 7: null });
   const refused = out.join('\n');
+  expect(refused).toContain(
+    'line 5: statusId: no label has the name or ID "Rented": create it with --create-missing labels',
+  );
   expect(refused).toContain('line 6: statusId: there is the label "Idle", did you mean it? It differs in case');
   expect(refused).toContain(
     'line 7: statusId: several labels have the name "Sold": write one of their IDs, such as "9", "10"',

@@ -74,16 +74,14 @@ test('a name that is edited beside an ID is stored, also where the import goes o
   ).toContain(`  assets.csv, line 2: ${message}`);
   expect(await placed()).toEqual(stored);
 
-  // Headings as people read them. A name is cleared, and a label that is not stored has no name.
+  // Headings as people read them. A name is cleared, and one of a label that is not stored is not left out.
   const cleared = await edit('Status ID,Status,Current location ID,Current location', `${ids[0]},A,8,,${south},`);
   expect(cleared.out).toContain('0 created, 1 updated, 0 unchanged, 0 refused');
   expect((await placed())[0]).toEqual([null, null]);
-  await imports.import({ 'assets.ndjson': '{"name":"D","statusId":"9","status.name":"Sold"}\n' });
+  const beside = await imports.import({ 'assets.ndjson': '{"name":"D","statusId":"9","status.name":"Sold"}\n' });
+  expect(beside.out[1]).toContain('line 1: status: expected one label, received id "9" and name "Sold"');
   await imports.import({ 'assets.csv': 'name,status.name\nE,Idle\n' });
-  expect((await placed()).slice(3)).toEqual([
-    ['9', null],
-    ['Idle', null],
-  ]);
+  expect((await placed()).slice(3)).toEqual([['Idle', null]]);
 
   // The import has made a location, whose name was entered, and renamed another, whose name was not edited.
   const swapped = {

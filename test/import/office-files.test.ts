@@ -258,30 +258,32 @@ test('rows that cannot be read say why, and what helps: a name that is meant, or
     'B;Depot;;',
     'C;north yard;;',
     'D;;in use;',
+    'E;;vermietet;',
   );
 
   const { values, counts } = await drop('Asset', 'assets.csv', file);
 
-  expect(counts).toEqual([0, 0, 0, 4]);
+  expect(counts).toEqual([0, 0, 0, 5]);
   const shown = [...values.values()]
     .toSorted((a, b) => a.line - b.line)
     .map(({ message, text, alike, creatable, count }) => [message, text, alike, creatable?.name, count]);
   expect(shown).toEqual([
     [expect.stringContaining('acquiredAt: expected a day that exists'), undefined, undefined, undefined, 1],
-    [expect.stringContaining('no location'), 'Depot', undefined, 'Location', 1],
     [expect.stringContaining('there is "North yard", did you mean it?'), 'north yard', 'North yard', undefined, 2],
-    [expect.stringContaining('there is "North yard", did you mean it?'), 'north yard', 'North yard', undefined, 1],
+    [expect.stringContaining('no location'), 'Depot', undefined, 'Location', 1],
     [expect.stringContaining('there is the label "In use", did you mean it?'), 'in use', 'In use', undefined, 1],
+    [expect.stringContaining('no label has the name or ID'), 'vermietet', undefined, 'Label', 1],
   ]);
   const chosen = {
     names: { currentLocation: { 'north yard': 'North yard' }, status: { 'in use': 'In use' } },
-    createMissing: ['locations'],
+    createMissing: ['locations', 'labels'],
   };
-  expect((await drop('Asset', 'assets.csv', file, chosen)).counts).toEqual([3, 0, 0, 1]);
+  expect((await drop('Asset', 'assets.csv', file, chosen)).counts).toEqual([4, 0, 0, 1]);
   expect(await imports.records('assets', 'name statusId currentLocation { name }')).toEqual([
     { name: 'B', statusId: null, currentLocation: { name: 'Depot' } },
     { name: 'C', statusId: null, currentLocation: { name: 'North yard' } },
     { name: 'D', statusId: '7', currentLocation: null },
+    { name: 'E', statusId: 'vermietet', currentLocation: null },
   ]);
 });
 
