@@ -163,7 +163,7 @@ function barOf({ kind, field }: Chart, group: Data, most: number) {
   const name = month ? monthName(month) : value ? nameOf(target) : 'None';
   const filter = value ? { field, operator: 'eq', value } : { field, operator: 'isNull', value: 'true' };
   return html`<tr>
-    <th scope="row"><a href=${addressOf({ kind, filters: month ? monthFilters(month, 0, 1) : [filter] })}>${name}</a></th>
+    <th scope="row" class="status"><a href=${addressOf({ kind, filters: month ? monthFilters(month, 0, 1) : [filter] })}>${name}</a></th>
     <td><svg width="100%" height="8" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"
       class=${target.color ? 'label' : nothing} .style=${labelStyle(target.color)}>
       <rect width=${Math.max(1, (count / most) * 100)} height="8" /></svg></td>
