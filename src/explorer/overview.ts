@@ -69,7 +69,7 @@ function groupOf([title, field]: (typeof groups)[number], address: string, { tot
       <th scope="rowgroup"><h2 class=${title === 'Overdue' ? 'error' : nothing}>${title}
         <small>${totalCount.toLocaleString()}</small></h2></th>
       <td class="more"></td><td class="more"></td><td></td>
-      <td><small>${titleOf(field)}</small> <a class="link" href=${address} aria-label=${`Show all: ${title}`}>Show all</a></td>
+      <td><div><small>${titleOf(field)}</small> <a class="link" href=${address} aria-label=${`Show all: ${title}`}>Show&nbsp;all</a></div></td>
     </tr>
     ${nodes.map(row)}
   </tbody>`;
@@ -218,7 +218,7 @@ export const overview: Viewer = {
       actions: mayWrite('WorkOrder') && !isEmpty ? creation : nothing,
       content: isEmpty
         ? firstSteps(mayWrite('Asset'))
-        : html`${agenda(view, data)} <div class="columns">${drawn}</div>`,
+        : html`${agenda(view, data)} <div class="columns" .style=${'--min: 328px'}>${drawn}</div>`,
     };
   },
 };
