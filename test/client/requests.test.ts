@@ -186,26 +186,18 @@ describe('the key', () => {
   });
 });
 
-test('the change message of the client or of a write is sent in UTF-8, but not with what only reads', async () => {
-  server.replies = [created, created, listed];
-  const { assets, assetCategories } = client({ changeMessage: 'Nächtlicher Import – 起重机' });
-  await assets.create([{ name: 'Crane' }]);
-  await assets.create([{ name: 'Crane' }], { changeMessage: 'corrected by hand' });
+test.each([
+  ['changeMessage', 'x-change-message', 'Nächtlicher Import – 起重机', 'corrected by hand'],
+  ['importRun', 'x-import-run', 'of-the-client', 'of_the_write'],
+] as const)('the %s of the client or of a write is sent in UTF-8, but not with what only reads', async (...row) => {
+  const [option, header, ofClient, ofWrite] = row;
+  server.replies = [created, created, created, listed];
+  const { assets, assetCategories } = client({ [option]: ofClient });
+  for (const own of [{}, { [option]: ofWrite }, { [option]: '' }]) await assets.create([{ name: 'Crane' }], own);
   await assetCategories.list();
 
   const utf8 = (text: unknown) => text && Buffer.from(String(text), 'latin1').toString();
-  expect(sent('x-change-message').map(utf8)).toEqual(['Nächtlicher Import – 起重机', 'corrected by hand', undefined]);
-});
-
-test('the import of the client or of a write is sent with writes', async () => {
-  server.replies = [created, created, created, listed];
-  const { assets, assetCategories } = client({ importRun: 'of-the-client' });
-  await assets.create([{ name: 'Crane' }]);
-  await assets.create([{ name: 'Crane' }], { importRun: 'of_the_write' });
-  await assets.create([{ name: 'Crane' }], { importRun: '' });
-  await assetCategories.list();
-
-  expect(sent('x-import-run')).toEqual(['of-the-client', 'of_the_write', undefined, undefined]);
+  expect(sent(header).map(utf8)).toEqual([ofClient, ofWrite, undefined, undefined]);
 });
 
 const lists = (yardgraph: Yardgraph) => yardgraph.assetCategories.list();

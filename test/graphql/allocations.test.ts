@@ -7,11 +7,8 @@ import { inSteps, insert } from '../support/insert.ts';
 import { createDocument, deleteDocument, upsertDocument } from '../support/mutations.ts';
 import { storeOpener } from '../support/open-store.ts';
 import { createRandom } from '../support/random.ts';
-import { startOn, stopServices, useWorkspaces } from '../support/service.ts';
+import { type Json, startOn, stopServices, useWorkspaces } from '../support/service.ts';
 import { overlap } from '../support/write-model.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: the tests say what a response holds.
-type Json = any;
 
 const service = useWorkspaces();
 

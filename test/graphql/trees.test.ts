@@ -1,21 +1,8 @@
-/** Trees of assets and locations: where a part of another asset is, and the parts of trees in filters. query-model.test.ts has more. */
+/** Trees of assets and locations: their limits and costs. query-model.test.ts has where a part of another asset is. */
 import { expect, test } from 'vitest';
 import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
-
-test('an asset in a place of another system is nowhere else, and neither are its parts', async () => {
-  const [yard] = await service.create('/locations', { name: 'Yard' });
-  const [excavator] = await service.create('/assets', { name: 'Excavator', currentLocationId: yard.id });
-  const at = { parentId: excavator.id, currentLocationId: 'a yard of another system' };
-  const [pump] = await service.create('/assets', { name: 'Pump', ...at });
-  await service.create('/assets', { name: 'Pipe', parentId: pump.id });
-
-  const { assets } = await service.data('{ assets { nodes { effectiveLocation { name } } } }');
-
-  const [located, ...others] = assets.nodes.map((node: { effectiveLocation: unknown }) => node.effectiveLocation);
-  expect([located, others]).toEqual([{ name: 'Yard' }, [null, null]]);
-});
 
 test('at most 100 levels above an asset are searched for its location', async () => {
   const [yard] = await service.create('/locations', { name: 'Yard' });

@@ -2,10 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { readTabs } from '../../src/pages/files.ts';
-import { useWorkspaces } from '../support/service.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: the tests say what a response holds.
-type Json = any;
+import { type Json, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 beforeAll(() => fillDemo(service.database));

@@ -15,7 +15,7 @@ import { createDatabase } from './database.ts';
 import { addWorkspace } from './open-store.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests say what a response holds.
-type Json = any;
+export type Json = any;
 
 export interface TestResponse {
   readonly status: number;
