@@ -7,7 +7,7 @@ import { eventually } from '../../support/clock.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { byEffort } from '../../support/effort.ts';
 import { query } from '../../support/postgres.ts';
-import { startService } from '../../support/service.ts';
+import { startForTest } from '../../support/service.ts';
 
 const database = useTestDatabase();
 
@@ -31,8 +31,8 @@ test('a statement that runs too long is cancelled on the server, and is 503', as
 });
 
 test('a mutation that is stored, and whose links cannot be read, is not to be sent again', async () => {
-  const service = await startService({ DATABASE_URL: database.url, DATABASE_STATEMENT_TIMEOUT: '500' });
-  const other = await openDatabase(database.url);
+  const service = await startForTest({ DATABASE_STATEMENT_TIMEOUT: '500' });
+  const other = await openDatabase(service.url);
 
   await other.transaction(async (run) => {
     await run('lock table assets in access exclusive mode');
@@ -50,16 +50,11 @@ test('a mutation that is stored, and whose links cannot be read, is not to be se
   });
 
   expect((await service.data('{ locations { nodes { name } } }')).locations.nodes).toEqual([{ name: 'once' }]);
-  await service.stop();
   await other.close();
 });
 
 test('requests that get no connection in time are 503 with Retry-After, over REST and GraphQL', async () => {
-  const service = await startService({
-    DATABASE_URL: database.url,
-    DATABASE_POOL_SIZE: '1',
-    DATABASE_CONNECTION_TIMEOUT: '1000',
-  });
+  const service = await startForTest({ DATABASE_POOL_SIZE: '1', DATABASE_CONNECTION_TIMEOUT: '1000' });
 
   await service.database.transaction(async () => {
     const rest = await service.post('/locations', [{}]);
@@ -80,7 +75,6 @@ test('requests that get no connection in time are 503 with Retry-After, over RES
   });
 
   expect((await service.post('/locations', [{}])).status).toBe(201);
-  await service.stop();
 });
 
 test('cancelling a statement that ends at its time limit does not affect the next one', async () => {

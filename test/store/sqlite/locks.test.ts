@@ -1,26 +1,17 @@
 /** Locks that others hold: reads do not wait for them, and a connection that is not idle after an error is replaced. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createFile } from '../../support/database.ts';
-import { startService } from '../../support/service.ts';
+import { useSharedService } from '../../support/service.ts';
 
-let file: Awaited<ReturnType<typeof createFile>>;
-let service: Awaited<ReturnType<typeof startService>>;
+// Statements, and with them waits for a lock, end after 100 ms.
+const service = useSharedService({ DATABASE_STATEMENT_TIMEOUT: '100' });
 /** As another process has it. */
 let other: Database;
 
 beforeAll(async () => {
-  file = await createFile();
-  // Statements, and with them waits for a lock, end after 100 ms.
-  service = await startService({ DATABASE_URL: file.url, DATABASE_STATEMENT_TIMEOUT: '100' });
-  other = await openDatabase(file.url);
+  other = await openDatabase(service.url);
 });
-
-afterAll(async () => {
-  await service.stop();
-  await other.close();
-  await file.remove();
-});
+afterAll(() => other.close());
 
 test('reads and /readyz do not wait for a lock', async () => {
   const [{ id }] = await service.create('/projects', { name: 'Harbour wall' });
