@@ -2,8 +2,8 @@
 import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
 import { atMost, descending, query } from './queries.ts';
-import { type Data, read, type Viewer } from './service.ts';
-import { link, tableOf } from './values.ts';
+import { type Data, type Page, read, type Viewer } from './service.ts';
+import { link, newLink, tableOf } from './values.ts';
 
 const [maxPlaces, maxProblems] = [20_000, 50];
 const hint = html`<p>No location has coordinates yet: edit <a class="link" href=${addressOf({ kind: 'Location' })}>one</a>,
@@ -40,7 +40,7 @@ const pageQuery = (after?: string): string => {
   return query('locations', { first: atMost(10_000), after, where: placed }, selection);
 };
 
-function drawMap({ places, all, placed }: Data) {
+function drawMap({ places, all, placed }: Data, { mayWrite }: Page) {
   const problems = places.filter(({ problem }: Data) => problem !== undefined).slice(0, maxProblems);
   const rows = problems.map((place: Data) => [
     link('Location', place),
@@ -48,10 +48,13 @@ function drawMap({ places, all, placed }: Data) {
   ]);
   const limit = placed.totalCount > places.length ? `The map has the first ${places.length.toLocaleString()}.` : '';
   const list = tableOf('Coordinates to check', { coordinatesToCheck: '', problem: '' }, rows);
-  const [count, total] = [placed.totalCount, all.totalCount].map((number) => number.toLocaleString());
+  const others = all.totalCount - placed.totalCount;
+  const missing = addressOf({ kind: 'Location', filters: [{ field: 'latitude', operator: 'isNull', value: 'true' }] });
+  const without = html`<a class="link" href=${missing}>${others.toLocaleString()} without coordinates</a>`;
   return {
     title: mapTitle,
-    note: `${count} of ${total} locations have coordinates.`,
+    note: `${placed.totalCount.toLocaleString()} locations`,
+    actions: html`${others > 0 ? without : nothing} ${mayWrite('Location') ? newLink('Location') : nothing}`,
     content: html`${placed.totalCount === 0 ? hint : nothing} <div class="card"><place-map .places=${places}></place-map></div>
       <small>${limit} ${mapCredit}</small> ${problems.length > 0 ? list : nothing}`,
   };
@@ -76,5 +79,5 @@ export const locationMap: Viewer = {
     }
     yield last.state === state ? counts : { ...counts, state, places: withProblems(places) };
   },
-  draw: (_, data) => (data.places ? drawMap(data) : { title: mapTitle }),
+  draw: (_, data, page) => (data.places ? drawMap(data, page) : { title: mapTitle }),
 };

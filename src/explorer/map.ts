@@ -6,7 +6,8 @@ import { layers, namedFlavor } from '@protomaps/basemaps';
 import { html, render } from 'lit-html';
 import * as maplibre from 'maplibre-gl';
 import { PMTiles, Protocol, TileType } from 'pmtiles';
-import { nameOf } from './kinds.ts';
+import { addressOf } from './address.ts';
+import { kindOf, nameOf, words } from './kinds.ts';
 import { atMost, namesOf, query } from './queries.ts';
 import { type Data, read } from './service.ts';
 import { link } from './values.ts';
@@ -118,7 +119,7 @@ class PlaceMap extends HTMLElement {
     // A place at 0/0 would make all others small.
     for (const { longitude, latitude, problem } of this.#places) if (!problem) bounds.extend([longitude, latitude]);
     if (source && !this.#isMoved && !bounds.isEmpty())
-      this.#map?.fitBounds(bounds, { padding: 50, maxZoom: 12, animate: false });
+      this.#map?.fitBounds(bounds, { padding: 80, maxZoom: 12, animate: false });
   }
 
   async connectedCallback(): Promise<void> {
@@ -137,19 +138,25 @@ class PlaceMap extends HTMLElement {
     this.#map.on('movestart', ({ originalEvent }) => {
       this.#isMoved ||= originalEvent !== undefined;
     });
+    this.#map.on('mouseenter', 'places', ({ target }) => target.getCanvas().classList.add('clickable'));
+    this.#map.on('mouseleave', 'places', ({ target }) => target.getCanvas().classList.remove('clickable'));
     this.#map.on('click', 'places', ({ features = [], target }) => void openFeatures(target, features));
-    this.#map.getCanvas().addEventListener('keydown', ({ key }) => key === 'Enter' && this.#openMiddle());
+    this.#map.getCanvas().addEventListener('keydown', ({ key }) => key === 'Enter' && this.#openNearest());
   }
 
-  /** By keyboard, the arrows move the map, and Enter opens the point in its middle. */
-  #openMiddle(): void {
+  /** By keyboard, the arrows move the map, and Enter opens the shown point that is nearest to its middle. */
+  #openNearest(): void {
     const map = this.#map as maplibre.Map;
-    const { x, y } = map.project(map.getCenter());
-    const near: [[number, number], [number, number]] = [
-      [x - 30, y - 30],
-      [x + 30, y + 30],
-    ];
-    void openFeatures(map, map.queryRenderedFeatures(near, { layers: ['places'] }));
+    const middle = map.project(map.getCenter());
+    const distance = ({ geometry }: maplibre.MapGeoJSONFeature) =>
+      map.project((geometry as { coordinates?: unknown }).coordinates as [number, number]).dist(middle);
+    const features = map.queryRenderedFeatures({ layers: ['places'] }).sort((a, b) => distance(a) - distance(b));
+    const [nearest] = features;
+    if (nearest)
+      void openFeatures(
+        map,
+        features.filter((feature) => distance(feature) - distance(nearest) < 1),
+      );
   }
 
   disconnectedCallback(): void {
@@ -174,14 +181,17 @@ async function openFeatures(map: maplibre.Map, features: readonly maplibre.MapGe
   const selection = `nodes { ${namesOf('Location')} ${counts} }`;
   const { locations } = await read(query('locations', { first: atMost(50), where }, selection));
   const popup = document.createElement('div');
-  const items = locations.nodes.map(
-    (place: Data) => html`<div>
-      ${link('Location', place)}<br>
-      assets: ${place.assets.totalCount.toLocaleString()}, work orders: ${place.workOrders.totalCount.toLocaleString()}
-    </div>`,
-  );
-  render(items, popup);
-  new maplibre.Popup().setLngLat(center).setDOMContent(popup).addTo(map);
+  const count = (kind: string, field: string, value: string, { totalCount }: Data) =>
+    html`<a href=${addressOf({ kind, filters: [{ field, operator: 'eq', value }] })}>${totalCount.toLocaleString()} ${words(kindOf(kind).list)}</a>`;
+  const item = (place: Data) => html`<p><b>${link('Location', place)}</b><br>
+    ${count('Asset', 'currentLocationId', place.id, place.assets)}, ${count('WorkOrder', 'locationId', place.id, place.workOrders)}</p>`;
+  render(locations.nodes.map(item), popup);
+  const shown = new maplibre.Popup().setLngLat(center).setDOMContent(popup).addTo(map);
+  shown.getElement().addEventListener('keydown', ({ key }) => {
+    if (key !== 'Escape') return;
+    shown.remove();
+    map.getCanvas().focus();
+  });
 }
 
 customElements.define('place-map', PlaceMap);

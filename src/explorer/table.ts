@@ -8,7 +8,7 @@ import { columns, inOrder, kindOf, title, words } from './kinds.ts';
 import { ascending, atMost, descending, filterGroups, query, rowsOf, whereOf } from './queries.ts';
 import { searchForm } from './search.ts';
 import { type Data, download, type Viewer } from './service.ts';
-import { button, headOf, notice, recordTable } from './values.ts';
+import { button, headOf, newLink, notice, recordTable } from './values.ts';
 
 /** As many columns as fit beside the facets into a window of 1280 pixels. */
 const defaultNumber = 5;
@@ -146,7 +146,7 @@ function tableActions(view: View, mayWrite: boolean) {
       <a class="button bare" href=${firstPage(view, { view: 'print' })}>Print</a>
       ${mayWrite ? button('Import', () => chooseFiles(kind)) : nothing}
     </div>
-    ${mayWrite ? html`<a class="button primary" href=${addressOf({ kind, view: 'new', filters: given })}>New ${words(kind)}</a>` : nothing}`;
+    ${mayWrite ? newLink(kind, given) : nothing}`;
 }
 
 export const table: Viewer = {

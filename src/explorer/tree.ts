@@ -1,10 +1,10 @@
 /** A kind as a tree of parents. The address has the open records, and a level is read when it is opened. */
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
-import { kindOf, nameOf, title } from './kinds.ts';
+import { kindOf, nameOf, numberedName, title } from './kinds.ts';
 import { ascending, atMost, namesOf, query } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
-import { link, notice } from './values.ts';
+import { link, newLink, notice } from './values.ts';
 
 function levels(view: View, { nodes, pageInfo }: Data, totals: readonly Data[]) {
   const open = view.open?.split(',') ?? [];
@@ -18,7 +18,7 @@ function levels(view: View, { nodes, pageInfo }: Data, totals: readonly Data[]) 
     const count = node.children.totalCount;
     const total: number = totals.find(({ id }) => id === node.id)?.assets.totalCount ?? 0;
     return html`<li>
-      ${link(view.kind ?? '', node)} ${count > 0 ? toggle(node, count) : nothing}
+      ${link(view.kind ?? '', node, numberedName(node))} ${count > 0 ? toggle(node, count) : nothing}
       ${total > 0 ? html`<small>${total.toLocaleString()} ${total === 1 ? 'asset' : 'assets'}</small>` : nothing}
       ${open.includes(node.id) ? level(node.id) : nothing}
     </li>`;
@@ -41,8 +41,10 @@ export const tree: Viewer = {
     // The totals are read by themselves: below some pages, there are too many records to count.
     return [query(list, page, nodes), ...(lists.assets ? [`totals: ${query(list, page, totals)}`] : [])];
   },
-  draw(view, { totals, ...data }) {
-    const { list } = kindOf(view.kind);
-    return { title: title(list), content: data[list] && levels(view, data[list], totals?.nodes ?? []) };
+  draw(view, { totals, ...data }, { mayWrite }) {
+    const { kind = '' } = view;
+    const { list } = kindOf(kind);
+    const actions = mayWrite(kind) ? newLink(kind) : nothing;
+    return { title: title(list), actions, content: data[list] && levels(view, data[list], totals?.nodes ?? []) };
   },
 };

@@ -1,7 +1,8 @@
 /** Draws values, links, buttons and tables of records. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
-import { addressOf, type View, viewOf } from './address.ts';
+import { addressOf, type Filter, type View, viewOf } from './address.ts';
+import { dateLocale } from './clock.ts';
 import { columns, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
 
@@ -17,9 +18,9 @@ export function timeTexts(value: string) {
   if (Number.isNaN(moment.getTime())) return { day: value, clock: '', whole: value };
   const isNear = Math.abs(moment.getTime() - Date.now()) < nearMs;
   return {
-    day: moment.toLocaleDateString(undefined, isNear ? nearFormat : farFormat),
-    clock: isDate ? '' : moment.toLocaleTimeString(undefined, clockFormat).replace(/\s/g, '\u00a0'),
-    whole: moment.toLocaleString(undefined, { dateStyle: 'full', ...(!isDate && { timeStyle: 'short' }) }),
+    day: moment.toLocaleDateString(dateLocale, isNear ? nearFormat : farFormat),
+    clock: isDate ? '' : moment.toLocaleTimeString(dateLocale, clockFormat).replace(/\s/g, '\u00a0'),
+    whole: moment.toLocaleString(dateLocale, { dateStyle: 'full', ...(!isDate && { timeStyle: 'short' }) }),
   };
 }
 
@@ -156,6 +157,9 @@ function pickAll({ target }: Event): void {
 export const button = (text: string, onClick: () => void, classes = '') =>
   html`<button type="button" class=${classes} @click=${onClick}>${text}</button>`;
 
+export const newLink = (kind: string, filters: readonly Filter[] = []) =>
+  html`<a class="button primary" href=${addressOf({ kind, view: 'new', filters })}>New ${words(kind)}</a>`;
+
 /** Says in one sentence why a page has no content, and offers the buttons that help. */
 export const notice = (sentence: string, buttons: unknown, classes = 'empty') =>
   html`<div class=${classes}><b>${sentence}.</b> <div class="row">${buttons}</div></div>`;
@@ -166,7 +170,8 @@ export function moveInTable(event: KeyboardEvent): void {
   const from = event.target as HTMLElement;
   const place = from.closest('tr');
   if (!place || !step || from.matches('select, input:not([type=checkbox])')) return;
-  const stopsIn = (within?: Element) => [...(within?.querySelectorAll<HTMLElement>('a, input, button') ?? [])];
+  const stopsIn = (within?: Element) =>
+    [...(within?.querySelectorAll<HTMLElement>('a, input, button') ?? [])].filter((stop) => stop.checkVisibility());
   const rows = [...(place.closest('table')?.rows ?? [])];
   const row = rows[rows.indexOf(place) + step];
   const below = stopsIn(row?.cells[from.closest<HTMLTableCellElement>('th, td')?.cellIndex ?? 0])[0] ?? stopsIn(row)[0];
