@@ -4,7 +4,7 @@ import { keyed } from 'lit-html/directives/keyed.js';
 import { ref } from 'lit-html/directives/ref.js';
 import { Draft, inputNames, period } from './draft.ts';
 import { draftForm, fieldInput } from './fields.ts';
-import { kindOf, linkOf, nameFields, numberedName, title, words } from './kinds.ts';
+import { isLink, kindOf, linkOf, nameFields, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import { atMost, query, selectionOf } from './queries.ts';
 import { type Data, type Page, read } from './service.ts';
 import { button, cell, openDialog, tableOf } from './values.ts';
@@ -21,22 +21,26 @@ async function readRecords(kind: string, ids: readonly string[]): Promise<readon
   const { list, fields } = kindOf(kind);
   const shown = [...nameFields(kind), ...commonFields(kind).map(linkOf), 'updatedAt'].filter((name) => name in fields);
   const page = { first: atMost(ids.length), where: { id: { in: ids } } };
-  return (await read(query(list, page, `nodes { ${selectionOf(kind, shown)} }`)))[list].nodes;
+  const { nodes } = (await read(query(list, page, `nodes { ${selectionOf(kind, shown)} }`)))[list];
+  return nodes.toSorted((a: Data, b: Data) => ids.indexOf(a.id) - ids.indexOf(b.id));
 }
 
-/** The records before and after the change. */
-function preview(kind: string, name: string, drafts: readonly Draft[]) {
+/** The records before the change, and after it. Links would be stops on the way to the button. */
+function preview(kind: string, name: string, drafts: readonly Draft[], isEmpty: boolean) {
   const fields = name === 'days' ? period : [name];
   const shownValue = (record: Data, field: string) => {
-    const value = cell(kind, linkOf(field), record);
-    return html`<div>${value === nothing ? html`<span class="quiet">nothing</span>` : value}</div>`;
+    const target = record[linkOf(field)] ?? (record[field] && { id: record[field] });
+    const value = isLink(typeOf(kind, linkOf(field))) ? target && nameOf(target) : cell(kind, field, record);
+    return html`<div>${value && value !== nothing ? value : html`<span class="quiet">nothing</span>`}</div>`;
   };
-  const shown = (recordOf: (field: string) => Data) => fields.map((field) => shownValue(recordOf(field), field));
+  const after = (draft: Draft, field: string) => ({
+    [linkOf(field)]: draft.entryOf(field) || null,
+    [field]: draft.valueOf(field),
+  });
   const rows = drafts.map((draft) => [
     numberedName(draft.record),
-    shown(() => draft.record),
-    // For a date, both have the same name.
-    shown((field) => ({ [linkOf(field)]: draft.entryOf(field) || null, [field]: draft.valueOf(field) })),
+    fields.map((field) => shownValue(draft.record, field)),
+    isEmpty ? '' : fields.map((field) => shownValue(after(draft, field), field)),
   ]);
   const heads = { [kind]: '', [name === 'days' ? 'dates' : linkOf(name)]: 'whole', newValue: 'whole' };
   return html`<div class="full card preview">${tableOf('Preview', heads, rows)}</div>`;
@@ -68,6 +72,8 @@ async function save(bulk: BulkChange): Promise<void> {
   const stored = await draft.store(drafts.map(({ item }) => item));
   if (stored) {
     dialog.close();
+    // The message takes the keyboard, with its undo.
+    (document.activeElement as HTMLElement).blur();
     report(`${countText(kind, drafts.length)} changed.`, stored.range);
     return page.refresh();
   }
@@ -92,7 +98,7 @@ function drawBulk(bulk: BulkChange): void {
   };
   const inputs = html`<div class="field"><label for="bulk-field">Field</label>
       <select id="bulk-field" @change=${choose}>${commonFields(kind).map(option)}</select></div>
-    ${keyed(name, fieldInput(draft, name))} ${preview(kind, name, drafts)}`;
+    ${keyed(name, fieldInput(draft, name))} ${preview(kind, name, drafts, isEmpty)}`;
   const clear = button(`Clear ${words(linkOf(name))} of ${count}`, () => void save(bulk), 'bare');
   // Enter clears nothing: the button of the form is disabled.
   const below = html`<p class="row">
@@ -131,14 +137,13 @@ export function drawBulkBar(kind: string, page: Page): void {
   };
   const content = html`<b>${selected.length.toLocaleString()} selected</b>
     ${button('Change…', change)} ${button('Select none', clear, 'bare')}
-    <small class="wide">Shift selects a range, Enter in a row leads here</small>`;
-  bar?.classList.toggle('save', selected.length > 0);
-  if (bar) render(selected.length > 0 ? content : nothing, bar);
+    <small class="wide">Shift selects a range, Enter in a selected row leads here</small>`;
+  if (bar) render(content, bar);
 }
 
 /** The number of selected rows, with a button that changes them. It is hidden while there are none. */
 export const bulkBar = (kind: string, page: Page) =>
-  html`<div class="bulk row" ${ref(() => drawBulkBar(kind, page))}></div>`;
+  html`<div class="save bulk row" ${ref(() => drawBulkBar(kind, page))}></div>`;
 
 /** With Shift, a click or the space bar selects all rows from the last one that was clicked. */
 export function pickRange({ target, shiftKey }: MouseEvent): void {

@@ -2,6 +2,7 @@
 import { capitalized } from '../model/labels.ts';
 import { clockTexts, isReversed, movedDay, readTime } from './clock.ts';
 import { inOrder, isLink, kindOf, linkOf } from './kinds.ts';
+import { fold } from './matches.ts';
 import type { Data } from './service.ts';
 import { store } from './writes.ts';
 
@@ -50,6 +51,8 @@ export class Draft {
   issues: readonly FieldIssue[] = [];
   problem = '';
   isBusy = false;
+  /** The systems of which other records of the kind have IDs. */
+  systems: readonly string[] = [];
   /** By the names of their inputs. A restored value is no entry. */
   readonly #entries = new Map<string, Entry>();
   readonly #redraw: () => void;
@@ -65,7 +68,7 @@ export class Draft {
 
   /** Bases the entries on another state of the record. */
   rebase(record: Data): this {
-    this.record = record;
+    [this.record, this.problem] = [record, ''];
     for (const [input, entry] of this.#entries) this.#set(input, entry);
     return this;
   }
@@ -78,6 +81,8 @@ export class Draft {
   enter(input: string, entry: Entry): void {
     if (input === 'days') this.#move(daysOf(entry) - daysOf(this.entryOf('days')));
     this.#set(input, entry);
+    // Most work ends on the day on which it starts.
+    if (input === 'endDate.time' && entry && !this.entryOf('endDate')) this.#set('endDate', this.entryOf('startDate'));
     this.#show({});
   }
 
@@ -133,10 +138,15 @@ export class Draft {
 
   /** Explains a value that can be read in two ways, or that the form proposes. */
   remarkOf(name: string): string | undefined {
-    if (kindOf(this.kind).inputs[name] === 'DateTime') return this.timeOf(name).remark;
+    if (kindOf(this.kind).inputs[name] === 'DateTime') return this.timeOf(name).remark ?? this.#weekdayOf(name);
     const isProposed =
       name === 'locationId' && this.entryOf(name) === (this.entryOf('assetId') as Data).currentLocation;
     return isProposed ? 'A proposal: the asset is here now.' : undefined;
+  }
+
+  #weekdayOf(name: string): string | undefined {
+    const day = entryText(this.entryOf(name));
+    return day && new Date(day).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
   }
 
   /** The value of a field; null for an empty one. */
@@ -194,6 +204,8 @@ export class Draft {
       const field = `externalIds+${row}`;
       if (!system && !id) return [];
       if (!system || !id) return { field, message: 'Enter both the system and the ID.' };
+      const other = this.systems.includes(system) ? system : this.systems.find((own) => fold(own) === fold(system));
+      if (other && other !== system) return { field, message: `Other records call this system “${other}”.` };
       if (taken.has(system)) return { field, message: `The record has an ID of ${system} already.` };
       taken.add(system);
       return [];
@@ -212,7 +224,9 @@ export class Draft {
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
         return name ? [{ field: name, message: `${capitalized(message)}.` }] : [];
       });
-      this.#show(issues.length > 0 ? { issues } : { problem: items[0]?.message ?? message });
+      const isChanged = items.some(({ code }: Data) => code === 'changed');
+      const problem = isChanged ? 'somebody has changed the record meanwhile' : (items[0]?.message ?? message);
+      this.#show(issues.length > 0 ? { issues } : { problem });
       return undefined;
     }
   }

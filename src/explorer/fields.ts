@@ -61,11 +61,12 @@ function externalIdInputs(draft: Draft) {
   const input = (row: number, part: string, label: string, placeholder = label) => {
     const isInvalid = issues.some(({ field }) => field === `externalIds+${row}`);
     return html`<input name=${`externalIds${part}${row}`} .value=${live(draft.entryOf(`externalIds${part}${row}`))}
-      aria-label=${label} placeholder=${placeholder} aria-invalid=${isInvalid ? 'true' : nothing}>`;
+      aria-label=${label} placeholder=${placeholder} list=${part === '+' ? 'systems' : nothing} aria-invalid=${isInvalid ? 'true' : nothing}>`;
   };
   const added = (_: unknown, row: number) => html`<div class="field full"><span class="row pair">
     ${input(row, '+', 'System', 'System, such as erp')} ${input(row, '=', 'ID in this system')}</span></div>`;
   return html`<h2 class="full">External IDs</h2>
+    <datalist id="systems">${draft.systems.map((system) => html`<option value=${system}></option>`)}</datalist>
     ${Object.keys(draft.record.externalIds ?? {}).map(known)} ${draft.addedIds.map(added)}
     ${issues.map(({ message }) => html`<small class="full error" role="alert">${message}</small>`)}`;
 }

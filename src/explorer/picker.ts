@@ -182,9 +182,13 @@ class Picker extends AsyncDirective {
     const isNew = text === typed && typed !== '' && !targets.some((target) => rankOf(target, typed) === 0);
     const label = `Create “${typed}” as ${withArticle(words(kind))}`;
     const create = { text: label, hint: '', choose: () => void this.#create(typed) };
-    const foreign = { text: typed, hint: 'as an ID of another system', choose: () => this.#pick({ id: typed }) };
+    const foreign = {
+      text: `Keep “${typed}” as an ID of another system`,
+      hint: '',
+      choose: () => this.#pick({ id: typed }),
+    };
     if (isNew && mayCreate && !isRecord(kind)) choices.push(create);
-    if (isNew && !/\s/.test(typed)) choices.push(foreign);
+    if (isNew && !/\s/.test(typed) && (!isRecord(kind) || targets.length === 0)) choices.push(foreign);
     return choices;
   }
 
@@ -217,6 +221,7 @@ class Picker extends AsyncDirective {
         aria-required=${required || nothing} aria-invalid=${invalid} aria-describedby=${isLeft ? `${id}-wrong` : describedBy}
         .value=${live(this.#text ?? (value ? numberedName(value) : ''))}
         ${ref((input) => (input as HTMLInputElement | undefined)?.setCustomValidity(validity))}
+        @focus=${({ target }: Event) => (target as HTMLInputElement).select()}
         @click=${() => this.#isOpen || this.#open()} @input=${type}
         @keydown=${(event: KeyboardEvent) => void this.#press(event)} @blur=${leave}>
       <ul class="options floats" id=${`${id}-list`} role="listbox" aria-label=${title(linkOf(name))}

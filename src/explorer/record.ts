@@ -4,7 +4,7 @@
  */
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
-import { formPage } from './form.ts';
+import { formPage, isUnsaved } from './form.ts';
 import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, typeOf, words } from './kinds.ts';
 import { atMost, descending, labelKey, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
@@ -50,7 +50,8 @@ function shownValue(kind: string, field: string, value: unknown, names: Data) {
 const whoDid = ({ user }: Data, did: string) =>
   user ? html`<b>${nameOf(user)}</b> ${did}` : html`<b>${title(did)}</b>`;
 
-function changeList(kind: string, changes: readonly Data[], names: Data) {
+/** With `mayUndo`, each change of values has a button that reverses it. */
+function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo = false) {
   const fieldOf = ({ field, before, after }: Data) => html`<span class="quiet">${title(linkOf(field))}</span>
     <div><del class="quiet">${shownValue(kind, field, before, names)}</del> <span class="quiet">→</span> <ins>${shownValue(kind, field, after, names)}</ins></div>`;
   const changeOf = (change: Data) => {
@@ -58,9 +59,11 @@ function changeList(kind: string, changes: readonly Data[], names: Data) {
     const isUndo = message === 'Undo';
     const did = isUndo ? ({ CREATED: 'restored' }[String(action)] ?? 'undid a change') : action.toLowerCase();
     const changed = action === 'UPDATED' ? fields.filter(({ field }: Data) => field !== 'updatedAt') : [];
+    const range = () => ({ after: String(Number(change.cursor) - 1), upTo: change.cursor });
+    const reverse = button('Undo', () => void undo(range()), 'bare');
     return html`<li>
       ${time(at)}
-      <div>${whoDid(change, did)}${message && !isUndo && !isOfUndo(message) ? `: ${message}` : ''}</div>
+      <div>${mayUndo && changed.length > 0 ? reverse : nothing} ${whoDid(change, did)}${message && !isUndo && !isOfUndo(message) ? `: ${message}` : ''}</div>
       ${changed.map(fieldOf)}
     </li>`;
   };
@@ -68,13 +71,13 @@ function changeList(kind: string, changes: readonly Data[], names: Data) {
 }
 
 /** The page of the history that the address has, with links to the older and to the latest changes. */
-function historyPage(view: View, { nodes, hasMore, endCursor, horizon }: Data, names: Data) {
+function historyPage(view: View, { nodes, hasMore, endCursor, horizon }: Data, names: Data, mayUndo: boolean) {
   const { kind = '', after } = view;
   const isCut = horizon && !hasMore && nodes.at(-1)?.action !== 'CREATED';
   const way = (text: string, cursor?: string) =>
     html`<a class="button" href=${addressOf({ ...view, after: cursor })}>${text}</a>`;
   return html`<section>
-    <header><h2>History</h2></header> ${changeList(kind, nodes, names)}
+    <header><h2>History</h2></header> ${changeList(kind, nodes, names, mayUndo)}
     ${isCut ? html`<small>Earlier changes are no longer kept.</small>` : nothing}
     <div class="row">${hasMore ? way('Older changes', endCursor) : nothing} ${after ? way('Latest changes') : nothing}</div>
   </section>`;
@@ -90,19 +93,24 @@ export function deletedName(change: Data, names: Data): string {
   return nameOf({ id: change.recordId, asset: names[`assetId${values.assetId}`], ...values });
 }
 
-function deletedRecord(view: View, deletion: Data, history: Data, names: Data, { mayWrite }: Page) {
+function deletionNotice(kind: string, deletion: Data, { mayWrite }: Page) {
+  const { at, user } = deletion;
+  const restore = button('Undo', () => void undo(rangeOfDeletion(deletion)), 'primary end');
+  return html`<div class="notice card pad row">
+    <span><b>Deleted</b> ${time(at)} ${user ? `by ${nameOf(user)}` : ''}</span> ${mayWrite(kind) ? restore : nothing}
+  </div>`;
+}
+
+function deletedRecord(view: View, deletion: Data, history: Data, names: Data, page: Page) {
   const { kind = '' } = view;
   const values = valuesOf(deletion);
   const fields = inOrder(kind, Object.keys(values)).filter((field) => !/^(id|name|createdAt|updatedAt)$/.test(field));
-  const restore = button('Undo', () => void undo(rangeOfDeletion(deletion)), 'primary end');
-  return html`<div class="notice card pad row">
-      <span><b>Deleted</b> ${time(deletion.at)} ${deletion.user ? `by ${nameOf(deletion.user)}` : ''}</span> ${mayWrite(kind) ? restore : nothing}
-    </div>
+  return html`${deletionNotice(kind, deletion, page)}
     <div class="columns">
       <section><header><h2>Last values</h2></header><dl class="fields">
         ${fields.map((field) => detail(linkOf(field), shownValue(kind, field, values[field], names)))}
       </dl></section>
-      ${historyPage(view, history, names)}
+      ${historyPage(view, history, names, false)}
     </div>`;
 }
 
@@ -148,7 +156,7 @@ function factList(kind: string, record: Data) {
   const rank = (field: string) => (isEmpty(record, field) ? 2 : field === 'status' ? 0 : 1);
   const fields = factsOf(kind).toSorted((a, b) => rank(a) - rank(b));
   const factOf = (field: string) => detail(field, isEmpty(record, field) ? none : cell(kind, field, record));
-  return html`<dl class="facts card pad" .style=${'--min: 150px'}>${fields.map(factOf)}</dl>`;
+  return html`<dl class="facts card pad">${fields.map(factOf)}</dl>`;
 }
 
 function detailList(kind: string, record: Data) {
@@ -213,7 +221,7 @@ function recordPage(view: View, found: Data, history: Data, names: Data, page: P
   const { kind = '' } = view;
   const details = () => html`<div class="columns">
     <section><header><h2>Details</h2></header>${detailList(kind, found)}</section>
-    ${historyPage(view, history, names)}
+    ${historyPage(view, history, names, page.mayWrite(kind))}
   </div>`;
   return html`
     ${isRecord(kind) ? factList(kind, found) : html`<p>Kept in another system. This service has the records that refer to it.</p>`}
@@ -223,8 +231,10 @@ function recordPage(view: View, found: Data, history: Data, names: Data, page: P
 function content(view: View, { names, deletion, history, ...data }: Data, page: Page) {
   const { kind = '', id } = view;
   const { one, list } = kindOf(kind);
-  const record = data[one];
-  if (deletion) return deletedRecord(view, deletion, history, names, page);
+  // A form with entries stays when somebody deletes the record: the deletion may be undone.
+  const isKept = deletion && view.view === 'edit' && isUnsaved();
+  const record = isKept ? { id, ...valuesOf(deletion), history } : data[one];
+  if (deletion && !isKept) return deletedRecord(view, deletion, history, names, page);
   const all = html`<a class="button" href=${addressOf({ kind })}>All ${words(list)}</a>`;
   if (record === null) return notice(`There is no ${words(kind)} with the ID ${id} in this workspace`, all);
   if (!record || view.view !== 'edit') return record && recordPage(view, record, history, names, page);
@@ -238,7 +248,7 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
       record.history.nodes.filter((change: Data) => change.at > time),
       names,
     );
-  return formPage({ kind, record, page, changesSince });
+  return html`${isKept ? deletionNotice(kind, deletion, page) : nothing} ${formPage({ kind, record, page, changesSince })}`;
 }
 
 function recordActions(kind: string, record: Data, page: Page) {

@@ -2,7 +2,7 @@
 import { html, nothing, render } from 'lit-html';
 import type { ChangeRange } from '../../client/index.ts';
 import { capitalized } from '../model/labels.ts';
-import { kindOf, nameOf, title, words } from './kinds.ts';
+import { kindOf, nameOf, numberedName, title, words } from './kinds.ts';
 import { atMost, query } from './queries.ts';
 import { type Data, type Page, read, yardgraph } from './service.ts';
 import { button } from './values.ts';
@@ -121,7 +121,7 @@ export async function deleteRecord(kind: string, record: Data, page: Page): Prom
     const needed = found && (await findReferences(kind, record.id, 'CLEAR'));
     if (needed) return report(`${name} cannot be deleted, because it is ${needed}.`);
     const cleared = `It is ${found}. Links to this ${words(kind)} are cleared, and nothing else is deleted.`;
-    if (!confirm(`Delete ${name}? ${found ? cleared : 'No other record refers to it.'}`)) return;
+    if (!confirm(`Delete ${numberedName(record)}? ${found ? cleared : 'No other record refers to it.'}`)) return;
     // Other records lose their links to this one: their changes have the same message.
     const references = found ? 'CLEAR' : 'REFUSE';
     const write = (changeMessage: string) => recordsOf(kind).delete([record.id], { references, changeMessage });

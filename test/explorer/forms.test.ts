@@ -107,7 +107,7 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByLabel('Move start and end by days').fill('-1');
     await input('endDate').fill('2026-03-02');
     await page.getByLabel('Move start and end by days').fill('0');
-    expect(await issueAt(page, 'endDate').count()).toBe(0);
+    await issueAt(page, 'endDate').getByText('Tuesday', { exact: true }).waitFor();
     await page.getByText('Times are in Europe/Berlin.').waitFor();
     await save(page).dblclick();
     await status(page).getByText('Saved.').waitFor();
@@ -194,7 +194,9 @@ describeInChromium('a work order in the explorer', () => {
     ];
     const options = (within: Locator) => within.locator('..').getByRole('option').allInnerTexts();
     expect(await state.inputValue()).toBe('Planned');
-    await state.fill('ed');
+    // What is typed replaces the name of the stored one.
+    await state.click();
+    await page.keyboard.type('ed');
     // No work order is sealed.
     await expect.poll(async () => (await options(state)).slice(0, 3)).toEqual(['Planned', 'Released', 'Sealed']);
     const foreign = page.getByRole('option', { name: 'as an ID of another system' });
@@ -237,6 +239,10 @@ describeInChromium('a work order in the explorer', () => {
     await history.filter({ hasText: /Location\s+South yard\s+→\s+ERP-LOCATION-7/ }).waitFor();
     const coloured = history.filter({ hasText: /Status\s+Planned\s+→\s+Released/ }).locator('.label');
     expect(await coloured.count()).toBe(2);
+    // Any of its changes can be undone.
+    await history.filter({ hasText: 'ERP-LOCATION-7' }).getByRole('button', { name: 'Undo' }).click();
+    await status(page).getByText('Undone.').waitFor();
+    expect((await read()).locationId).toBe(locations[2]?.id);
     expect(visit.errors).toEqual([]);
   });
 
@@ -274,6 +280,18 @@ describeInChromium('a work order in the explorer', () => {
     expect(await read()).toMatchObject({ startDate: '2026-02-01T00:00:00.000Z' });
   });
 
+  test('keeps what somebody is typing while others delete it, and undo that', async () => {
+    const { page } = await openForm();
+    await page.getByLabel('Notes').fill('Bring chains.');
+    await service.data('mutation ($ids: [ID!]!) { deleteWorkOrders(ids: $ids) { id } }', { ids: [order.id] });
+    await page.locator('.notice', { hasText: 'Deleted' }).getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Keep mine' }).click();
+    expect(await page.getByLabel('Notes').inputValue()).toBe('Bring chains.');
+    await save(page).click();
+    await status(page).getByText('Saved.').waitFor();
+    expect(await read()).toMatchObject({ name: stored.name, notes: 'Bring chains.' });
+  });
+
   test('has whole external IDs only, one of each system, whatever its name', async () => {
     await change({ mergeExternalIds: { erp: '4711' } });
     const { page, sent } = await openForm();
@@ -282,7 +300,13 @@ describeInChromium('a work order in the explorer', () => {
       await page.getByLabel('System', { exact: true }).nth(row).fill(system);
       await page.getByLabel('ID in this system').nth(row).fill(id);
     };
-    const wrong = { crm: ['', /both the system/], '': ['7', /both the system/], erp: ['7', /an ID of erp already/] };
+    const wrong = {
+      crm: ['', /both the system/],
+      '': ['7', /both the system/],
+      erp: ['7', /an ID of erp already/],
+      ERP: ['7', /Other records call this system “erp”/],
+    };
+    await page.locator('#systems option').first().waitFor({ state: 'attached' });
     for (const [system, [id, problem]] of Object.entries(wrong) as [string, [string, RegExp]][]) {
       await enter(0, system, id);
       await save(page).click();
@@ -437,18 +461,20 @@ describeInChromium('a work order in the explorer', () => {
     const query = '{ workOrders(where: { name: { startsWith: "B " } }) { nodes { startDate endDate locationId } } }';
     const found = async () => (await service.data(query)).workOrders.nodes;
     const before = await found();
-    await page.goto(`${origin}/explore?kind=WorkOrder&search=B&sort=name`);
-    await page.getByLabel('Select B 0').check();
+    await page.goto(`${origin}/explore?kind=WorkOrder&search=B&sort=-name`);
+    await page.getByLabel('Select B 2').check();
     await page.getByLabel('Select B 1').click({ modifiers: ['Shift'] });
     await page.getByLabel('Select B 1').press('Shift+ArrowDown');
     await page.getByText('3 selected').waitFor();
-    await page.getByLabel('Select B 2').and(page.locator(':focus')).press('Enter');
+    await page.getByLabel('Select B 0').and(page.locator(':focus')).press('Enter');
     await page.getByRole('button', { name: 'Change…' }).and(page.locator(':focus')).press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Change 3 work orders' });
     const store = async (button: string, report: string) => {
       expect(await barriers(page)).toEqual([]);
       await dialog.getByRole('button', { name: button }).click();
       await status(page).getByText(report).waitFor();
+      // The undo is the next stop of the keyboard.
+      await page.locator('.toast:focus').waitFor();
     };
     const undo = async (report: string, places: unknown[] = [null, null, null, null]) => {
       await status(page).getByRole('button', { name: 'Undo' }).click();
@@ -472,6 +498,8 @@ describeInChromium('a work order in the explorer', () => {
     await dialog.getByRole('combobox', { name: 'Location' }).press('Enter');
     await dialog.getByRole('cell', { name: 'North yard' }).first().waitFor();
     expect(await dialog.getByRole('cell', { name: 'nothing' }).count()).toBe(3);
+    expect(await dialog.getByRole('rowheader').allInnerTexts()).toEqual(['B 2', 'B 1', 'B 0']);
+    expect(await dialog.getByRole('link').count()).toBe(0);
     // Another text is no location: nothing can be stored until it is.
     await dialog.getByRole('combobox', { name: 'Location' }).fill('north x');
     await dialog.getByRole('button', { name: 'Change 0 work orders', disabled: true }).waitFor();
