@@ -1,5 +1,10 @@
 /** Dates and times as the clock of the browser's time zone shows them. A date is stored as its midnight in UTC. */
-export const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+const { locale, timeZone } = Intl.DateTimeFormat().resolvedOptions();
+
+export { timeZone };
+
+/** English, as the page, with the order of dates of the browser's region. */
+export const dateLocale = `en-${new Intl.Locale(locale).maximize().region}`;
 
 const dayMs = 86_400_000;
 

@@ -1,9 +1,9 @@
 /** Days and weeks in the filters of an address: a bookmark of `endDate.lt:today` is also right tomorrow. */
-import { clockTexts, movedDay } from './clock.ts';
+import { clockTexts, dateLocale, movedDay } from './clock.ts';
 
-const { locale } = Intl.DateTimeFormat().resolvedOptions();
 /** Monday where the browser does not know it. */
-const firstOfWeek = (new Intl.Locale(locale) as { getWeekInfo?(): { firstDay: number } }).getWeekInfo?.().firstDay ?? 1;
+const firstOfWeek =
+  (new Intl.Locale(dateLocale) as { getWeekInfo?(): { firstDay: number } }).getWeekInfo?.().firstDay ?? 1;
 
 /** How many days or weeks `today+7` or `week-1` is away. */
 function awayOf(value: string): { readonly count: number; readonly unit: 'day' | 'week' } | undefined {
@@ -28,7 +28,7 @@ export function rangeOf(value: string): readonly [first: string, end: string] | 
 }
 
 const near = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+const dates = new Intl.DateTimeFormat(dateLocale, { dateStyle: 'medium', timeZone: 'UTC' });
 
 /** The words of `today+7` or `week`, for people, and its dates. */
 export function dayWords(value: string): { readonly words: string; readonly dates: string } | undefined {

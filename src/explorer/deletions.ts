@@ -32,8 +32,11 @@ export const deleted: Viewer = {
       const [first, end] = [Math.min(atMost(500), start - horizon), start];
       start -= first;
       part = query('changes', { after: String(start), first, kinds }, `nodes { ${fields} }`);
-      const isGone = ({ cursor, action, record }: Data) => action === 'DELETED' && !record && Number(cursor) <= end;
-      changes.push(...(await read(part)).changes.nodes.filter(isGone).reverse());
+      const listed = new Set(changes.map(({ recordId }) => recordId));
+      // A record that was restored and deleted again is listed with its latest deletion.
+      const isGone = ({ cursor, action, record, recordId }: Data) =>
+        action === 'DELETED' && !record && Number(cursor) <= end && !listed.has(recordId) && listed.add(recordId);
+      changes.push(...(await read(part)).changes.nodes.toReversed().filter(isGone));
     }
     const names = await readNames('Allocation', changes.map(onlyAsset));
     yield { changes, part, names, next: start > horizon && String(start) };

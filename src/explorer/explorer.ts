@@ -167,7 +167,9 @@ const queriesOf = ({ view, data }: Shown): readonly string[] => viewerOf(view).q
 function viewLinks({ kind = '', id, view }: View) {
   if (!kind || id !== undefined || view === 'new') return nothing;
   return html`<span class="row">${[undefined, ...(otherViews[kind] ?? []), 'deleted'].map(
-    (name) => html`<a class="button bare" aria-current=${name === view ? 'page' : nothing}
+    (
+      name,
+    ) => html`<a class="button bare" aria-current=${name === (view === 'print' ? undefined : view) ? 'page' : nothing}
       href=${addressOf({ kind, view: name })}>${titleOf(name ?? 'table')}</a>`,
   )}</span>`;
 }
@@ -197,16 +199,28 @@ for (const type of ['dragover', 'drop'] as const) {
   });
 }
 
-/** The address of a view without its open branches and its columns, and the page of its history. */
+/** The address of a view without its open branches, columns and order, and the page of its history. */
 function addressInPlace(search: string): string {
-  const { open, columns, ...view } = viewOf(search);
+  const { open, columns, sort, ...view } = viewOf(search);
   return addressOf(view.id === undefined ? view : { ...view, after: undefined });
 }
 
+/** The address of the link by which each entry of the browser's history was left, by its key. */
+const leftBy = new Map<string, string>();
+
+/** After a write, the keyboard is beside its message. */
+function focusLink(key: string): void {
+  const link =
+    !document.querySelector('.toast') &&
+    main.querySelector<HTMLElement>(`a[href=${JSON.stringify(leftBy.get(key) ?? '')}]`);
+  (link || main).focus({ preventScroll: true });
+}
+
 /**
- * Links and forms lead to other views without loading the page anew. (Browsers without this interface load it.) The
- * browser restores focus and scroll position: on the way back, once the whole page is drawn. Opening a branch of a
- * tree, or choosing columns, keeps them, and a filter that is added or removed leads back to its button.
+ * Links and forms lead to other views without loading the page anew. (Browsers without this interface load it.) On the
+ * way back, once the whole page is drawn, the browser restores the scroll position, and the link that was followed gets
+ * the focus. Opening a branch of a tree, sorting, or choosing columns keeps both, and a filter that is added or removed
+ * leads back to its button.
  */
 window.navigation?.addEventListener('navigate', (event) => {
   const { canIntercept, hashChange, navigationType, destination } = event;
@@ -220,12 +234,16 @@ window.navigation?.addEventListener('navigate', (event) => {
     return;
   }
   const isInPlace = addressInPlace(search) === addressInPlace(location.search);
-  const isFilter = !isBack && !!document.activeElement?.closest('.filter, .chips');
+  const { activeElement } = document;
+  const isFilter = !isBack && !!activeElement?.closest('.filter, .chips');
+  if (!isBack) leftBy.set(window.navigation?.currentEntry?.key ?? '', activeElement?.getAttribute('href') ?? '');
   if (!isInPlace) for (const open of document.querySelectorAll<HTMLElement>(':popover-open')) open.hidePopover();
   event.intercept({
-    ...((isInPlace || isFilter) && ({ scroll: 'manual', focusReset: 'manual' } as const)),
+    ...((isInPlace || isFilter) && ({ scroll: 'manual' } as const)),
+    ...((isInPlace || isFilter || isBack) && ({ focusReset: 'manual' } as const)),
     handler: async () => {
       await (isBack ? explorer.show() : new Promise<void>((resolve) => void explorer.show(resolve).then(resolve)));
+      if (isBack) focusLink(destination.key);
       if (isFilter) document.querySelector<HTMLElement>('.filter summary')?.focus();
       leaveReport();
     },

@@ -1,5 +1,6 @@
 /** The record kinds of the schema, their columns, and the names of records. */
 import { capitalized, linkField as linkOf, words } from '../model/labels.ts';
+import { dateLocale } from './clock.ts';
 
 export { linkOf, words };
 
@@ -116,7 +117,7 @@ export function nameOf(target: Target): string {
 export const numberedName = (target: Target): string =>
   [...new Set([target.uid ?? target.reference ?? target.number, nameOf(target)])].filter(Boolean).join(' ');
 
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const dates = new Intl.DateTimeFormat(dateLocale, { dateStyle: 'medium' });
 
 function datesOf({ startDate, endDate }: Target): string[] {
   if (!startDate) return [];

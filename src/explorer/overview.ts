@@ -1,12 +1,13 @@
 /** The overview: the work orders to look at now, then the numbers of records as bars that lead to their tables. */
 import { html, nothing } from 'lit-html';
 import { addressOf, type Filter, filterOf, type View } from './address.ts';
+import { dateLocale, timeZone } from './clock.ts';
 import { kindNames, kindOf, linkOf, nameOf, title as titleOf } from './kinds.ts';
 import { ascending, atMost, groupsQuery, query, selectionOf, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { countsQuery } from './side.ts';
 import { chooseFiles, statusLink } from './table.ts';
-import { button, cell, headOf, labelStyle, link, notice, tableCell, time } from './values.ts';
+import { button, cell, headOf, labelStyle, link, newLink, notice, tableCell, time } from './values.ts';
 
 /** Groups of unfinished work orders by the conditions of their tables, in the order of a time. */
 const groups: readonly (readonly [title: string, time: string, ...conditions: string[]])[] = [
@@ -69,7 +70,7 @@ function groupOf([title, field]: (typeof groups)[number], address: string, { tot
       <th scope="rowgroup"><h2 class=${title === 'Overdue' ? 'error' : nothing}>${title}
         <small>${totalCount.toLocaleString()}</small></h2></th>
       <td class="more"></td><td class="more"></td><td></td>
-      <td><div><small>${titleOf(field)}</small> <a class="link" href=${address} aria-label=${`Show all: ${title}`}>Show&nbsp;all</a></div></td>
+      <td><small>${titleOf(field)}</small> <a class="link" href=${address} aria-label=${`Show all: ${title}`}>Show all</a></td>
     </tr>
     ${nodes.map(row)}
   </tbody>`;
@@ -129,7 +130,7 @@ type Chart = (typeof charts)[number];
  * Months begin in the viewer's time zone, as the times in tables. West of Greenwich they begin at midnight UTC: a date
  * is stored as midnight UTC, and the first day of a month would be counted in the month before.
  */
-const monthZone = new Date(2026, 0).getTimezoneOffset() > 0 ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
+const monthZone = new Date(2026, 0).getTimezoneOffset() > 0 ? 'UTC' : timeZone;
 
 /** The filters of whole months, counted from one such as `2026-11`. */
 function monthFilters(month: string, from: number, to: number): readonly Filter[] {
@@ -155,7 +156,7 @@ function chartQuery({ kind, field }: Chart, index: number): string {
 }
 
 const monthName = (month: string): string =>
-  new Date(month).toLocaleDateString(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  new Date(month).toLocaleDateString(dateLocale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
 
 function barOf({ kind, field }: Chart, group: Data, most: number) {
   const { count, startMonth: month, [field]: value } = group;
@@ -163,7 +164,7 @@ function barOf({ kind, field }: Chart, group: Data, most: number) {
   const name = month ? monthName(month) : value ? nameOf(target) : 'None';
   const filter = value ? { field, operator: 'eq', value } : { field, operator: 'isNull', value: 'true' };
   return html`<tr>
-    <th scope="row" class="status"><a href=${addressOf({ kind, filters: month ? monthFilters(month, 0, 1) : [filter] })}>${name}</a></th>
+    <th scope="row"><a href=${addressOf({ kind, filters: month ? monthFilters(month, 0, 1) : [filter] })}>${name}</a></th>
     <td><svg width="100%" height="8" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"
       class=${target.color ? 'label' : nothing} .style=${labelStyle(target.color)}>
       <rect width=${Math.max(1, (count / most) * 100)} height="8" /></svg></td>
@@ -206,19 +207,18 @@ export const overview: Viewer = {
   draw(view, data, { mayWrite }) {
     const isEmpty = kindNames.every((kind) => totalOf(kind, data) === 0);
     const overdue: number = data.group0?.totalCount ?? 0;
-    const today = new Date().toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
+    const today = new Date().toLocaleDateString(dateLocale, { weekday: 'long', day: 'numeric', month: 'long' });
     const drawn = charts.map((chart, index) => {
       const summary = data[`chart${index}`];
       return summary ? chartOf(chart, summary, totalOf(chart.kind, data) ?? 0) : nothing;
     });
-    const creation = html`<a class="button primary" href=${addressOf({ kind: 'WorkOrder', view: 'new' })}>New work order</a>`;
     return {
       title: 'Overview',
       note: overdue > 0 ? `${today}: ${overdue.toLocaleString()} overdue` : today,
-      actions: mayWrite('WorkOrder') && !isEmpty ? creation : nothing,
+      actions: mayWrite('WorkOrder') && !isEmpty ? newLink('WorkOrder') : nothing,
       content: isEmpty
         ? firstSteps(mayWrite('Asset'))
-        : html`${agenda(view, data)} <div class="columns" .style=${'--min: 328px'}>${drawn}</div>`,
+        : html`${agenda(view, data)} <div class="columns">${drawn}</div>`,
     };
   },
 };

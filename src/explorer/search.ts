@@ -1,7 +1,8 @@
 /** The search over all kinds: the best matches of each, and the way to all of them. */
 import { html, nothing } from 'lit-html';
+import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type View } from './address.ts';
-import { columns, kindNames, kindOf, title, words } from './kinds.ts';
+import { columns, kindNames, kindOf, textFields, title, words } from './kinds.ts';
 import { allQuery, bestQueries, rankMatches, rankOf } from './matches.ts';
 import { rowsOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
@@ -26,8 +27,12 @@ export function searchForm(
   </form>`;
 }
 
+/** Empty again on another page. */
 export const searchEverywhere = ({ kind, search }: View) =>
-  searchForm('all records', kind ? '' : search, (search) => addressOf({ search }), '  ( / )');
+  keyed(
+    location.search,
+    searchForm('all records', kind ? '' : search, (search) => addressOf({ search }), '  ( / )'),
+  );
 
 /** The slash key leads to the search, except while somebody types. */
 export function focusSearch(event: KeyboardEvent): void {
@@ -37,8 +42,12 @@ export function focusSearch(event: KeyboardEvent): void {
   document.querySelector<HTMLInputElement>('#everywhere input')?.select();
 }
 
-/** As many columns as fit into any window. */
-const shownFields = (kind: string): readonly string[] => (columns[kind] ?? []).slice(0, 5);
+/** As many columns as fit into any window, with the number that people search. */
+function shownFields(kind: string): readonly string[] {
+  const [first = '', ...others] = columns[kind] ?? [];
+  const numbers = textFields(kind).filter((field) => others.includes(field));
+  return [...new Set([first, ...numbers, ...others])].slice(0, 5);
+}
 
 /** Kinds with an exact match come first. */
 function sectionsOf(data: Data, search: string): readonly { kind: string; matches: readonly Data[] }[] {
@@ -68,7 +77,10 @@ export const searchResults: Viewer = {
     });
     const isWhole = kindNames.every((kind) => kindOf(kind).list in data);
     const none = isWhole
-      ? notice('Nothing matches', html`<a class="button" href="explore">Overview</a>`)
+      ? notice(
+          'Nothing matches. An ID of another system begins with its name, such as erp:4711',
+          html`<a class="button" href="explore">Overview</a>`,
+        )
       : html`<p role="status">Searching…</p>`;
     return { title: `Matches of “${search}”`, content: sections.length > 0 ? sections : none };
   },

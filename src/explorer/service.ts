@@ -1,6 +1,7 @@
 /** The service: queries, exports and the feed of changes. pages/key.js asks for the key, and sends it. */
 import { Yardgraph } from '../../client/index.ts';
 import type { View } from './address.ts';
+import { timeZone } from './clock.ts';
 import { documentOf } from './queries.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the type of a result depends on its query.
@@ -40,7 +41,6 @@ export const read = (...queries: readonly string[]): Promise<Data> => yardgraph.
 
 /** Downloads all records of a table as CSV, as `yardgraph export` writes it; for Excel in the browser's language. */
 export async function download(list: string, where: object | undefined, isForExcel: boolean): Promise<void> {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const form = isForExcel ? { excel: navigator.language, timeZone } : {};
   const { body } = await yardgraph.exportFile(list as 'assets', 'csv', { where, names: true, ...form });
   const href = URL.createObjectURL(await new Response(body).blob());

@@ -55,7 +55,7 @@ describeInChromium('the explorer', () => {
     await page.keyboard.press('Enter');
     await note(page, '3');
     await page.getByRole('link', { name: 'UID' }).click();
-    await page.locator('th[aria-sort=ascending]').waitFor();
+    await page.locator('th[aria-sort=ascending] a:focus').waitFor();
     expect(await rows(page).first().textContent()).toContain('EX-0301');
     await page.getByText('Filter', { exact: true }).click();
     await page.getByLabel('Value').fill('wheeled');
@@ -113,6 +113,7 @@ describeInChromium('the explorer', () => {
     await page.goBack();
     await note(page, '1–50 of 60');
     await expect.poll(() => page.evaluate('scrollY')).toBe(600);
+    await rows(page).nth(20).locator('th a:focus').waitFor();
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
@@ -263,6 +264,10 @@ describeInChromium('the explorer', () => {
     };
     await search('ge-0101');
     await expect.poll(sections).toEqual(['Assets', 'Work orders', 'Allocations']);
+    const [reference] = (
+      await open.data('{ workOrders(first: 1, where: { name: { eq: "Winter service" } }) { nodes { reference } } }')
+    ).workOrders.nodes;
+    await page.getByRole('cell', { name: reference.reference }).waitFor();
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-search');
     await search('Hamburg yard');
@@ -319,6 +324,11 @@ describeInChromium('the explorer', () => {
       await open.data(update, { input: [{ id: yard?.id, address1: `Quay ${number}` }] });
     const [shed] = await open.create('/locations', { name: 'Shed', parentId: yard?.id });
     const deletion = 'mutation ($ids: [ID!]!) { deleteLocations(ids: $ids, references: CLEAR) { id } }';
+    // It is listed once.
+    const cursor = async () => (await open.data('{ changeCursor }')).changeCursor;
+    const after = await cursor();
+    await open.data(deletion, { ids: [yard?.id] });
+    await open.data(`mutation { revertChanges(after: "${after}", upTo: "${await cursor()}") { reversed } }`);
     await open.data(deletion, { ids: [yard?.id] });
     await open.create('/locations', { name: 'Another yard' });
     const { page, visit, origin } = await newPage(open, '/explore?kind=Location');

@@ -73,6 +73,10 @@ describeInChromium('the overview', () => {
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-overview');
 
+    // From the name, an arrow leads to the next link that is shown.
+    await page.getByRole('link', { name: 'Late' }).press('ArrowRight');
+    expect(await page.evaluate('document.activeElement.closest("td").cellIndex')).toBe(3);
+
     await page.getByRole('link', { name: 'Show all: Overdue' }).click();
     await page.getByText('End date before today').waitFor();
     await page.getByText('Status is not Erledigt').waitFor();
