@@ -110,8 +110,7 @@ class RecordForm extends HTMLElement {
     const names = inputNames(kind).filter((name) => name !== 'days' || period.some((date) => draft.record[date]));
     const below = html`<p class="save row">
       <button class="primary" aria-disabled=${isBusy}>${isBusy ? 'Saving…' : 'Save'}</button>
-      ${button('Cancel', () => this.#leave())}
-      ${hasTimes ? html`<small>Times are in ${timeZone}.</small>` : nothing}
+      ${button('Cancel', () => this.#leave())} ${hasTimes ? html`<small>Times are in ${timeZone}.</small>` : nothing}
     </p>`;
     const label = isNew ? `New ${words(kind)}` : 'Edit';
     const inputs = names.map((name) => fieldInput(draft, name));
