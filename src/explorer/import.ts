@@ -42,10 +42,27 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** Null for a damaged entry, which would stop each import that reads it. */
+function readEntry(name: string) {
+  try {
+    return JSON.parse(localStorage.getItem(name) ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+function writeEntry(name: string, value: unknown): void {
+  try {
+    localStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    throw new Error('this browser has no room left to keep the state of an import');
+  }
+}
+
 /** The choices for the last files with other columns: people import the same table every month, and corrected rows. */
 const remembered = {
   read: (): readonly (readonly [columns: string, choices: Choices])[] =>
-    JSON.parse(localStorage.getItem('yardgraph.imports') ?? '[]'),
+    [readEntry('yardgraph.imports')].flat().filter((entry) => entry?.[1]?.targets),
   keyOf: (workspace: string, columns: readonly ProposedColumn[]) =>
     [workspace, ...columns.map(columnId).toSorted()].join('\n'),
   get(workspace: string, columns: readonly ProposedColumn[]): Choices | undefined {
@@ -54,7 +71,7 @@ const remembered = {
   set(workspace: string, columns: readonly ProposedColumn[], choices: Choices): void {
     const key = remembered.keyOf(workspace, columns);
     const others = remembered.read().filter(([known]) => known !== key);
-    localStorage.setItem('yardgraph.imports', JSON.stringify([[key, choices], ...others.slice(0, 19)]));
+    writeEntry('yardgraph.imports', [[key, choices], ...others.slice(0, 19)]);
   },
 };
 
@@ -203,9 +220,9 @@ class ImportDialog extends HTMLElement {
     const { encoding } = this.#choices;
     const choices = JSON.stringify([profile, encoding]);
     const name = `import ${JSON.stringify([viewer, versions])}`;
-    const stopped = JSON.parse(localStorage.getItem(name) ?? 'null');
-    if (stopped && stopped.choices !== choices) {
-      if (await findMadeChanges(client, stopped.id))
+    const stopped = readEntry(name);
+    if (stopped?.choices !== choices) {
+      if (stopped?.id && (await findMadeChanges(client, stopped.id)))
         throw new Error(
           `an import of this file was stopped with other choices. Choose the same again, or undo it on the page “Imports”, and ${restart}`,
         );
@@ -241,7 +258,7 @@ class ImportDialog extends HTMLElement {
     const ended = this.#take(async (signal) => {
       if (isStale || localStorage.getItem(name) !== text)
         throw new Error('an import of this file has begun, or ended, in another tab. Try again to go on with it');
-      const save = () => localStorage.setItem(name, JSON.stringify(run));
+      const save = () => writeEntry(name, run);
       save();
       this.#note = { name, text: JSON.stringify(run) };
       remembered.set(run.workspace, this.#columns, this.#choices);

@@ -189,6 +189,26 @@ describeInChromium('a file in the explorer', () => {
     expect(await number()).toBe(1);
   });
 
+  test('is imported where the browser has damaged entries, and not where it has no room', async () => {
+    const { page } = await visitTable();
+    const note = `import ${JSON.stringify([{ workspace: { id: 'default' }, user: null }, [['assets.csv', 11, 0]]])}`;
+    for (const entry of ['{', 'null', '[null]', '5']) {
+      for (const name of ['yardgraph.imports', note])
+        await page.evaluate(([name, entry]) => localStorage.setItem(name, entry), [name, entry] as const);
+      await drop(page, 'assets.csv', new TextEncoder().encode('name\nCrane\n'));
+      await page.getByText('1 new', { exact: true }).waitFor();
+      await page.reload();
+      await page.getByText('live', { exact: true }).waitFor();
+    }
+    await page.evaluate(
+      "for (let text = 'x'.repeat(6_000_000); text; text = text.slice(1).slice(text.length / 8)) try { localStorage.setItem(text.length, text); } catch {}",
+    );
+    await drop(page, 'assets.csv', new TextEncoder().encode('name\nCrane\n'));
+    await page.getByRole('button', { name: 'Import 1 row' }).click();
+    await page.getByRole('alert').getByText('this browser has no room left').waitFor();
+    expect(await number()).toBe(0);
+  });
+
   test('with machine numbers in place of names finds the machines, also where no table says the kind of its rows', async () => {
     await open.create('/assets', { name: 'Crane', uid: 'M-002' });
     const { page } = await newPage(open, '/explore');
