@@ -111,7 +111,9 @@ export async function propose(
 
 /** The kind with fields for the most headings. */
 export async function likelyKind(file: ImportFile): Promise<RecordKind> {
-  const [{ names } = { names: [] }] = await firstRows(file, await proposeEncoding([file]));
+  // Rows of JSON without any kind are refused.
+  const read = file.format === 'json' ? { ...file, kind: kindNamed('Asset') } : file;
+  const [{ names } = { names: [] }] = await firstRows(read, await proposeEncoding([file]));
   const fields = (kind: RecordKind) => proposeTargets(kind, names).size;
   return [kindNamed('Asset'), ...recordKinds].reduce((best, kind) => (fields(kind) > fields(best) ? kind : best));
 }
@@ -197,11 +199,19 @@ const known: readonly (readonly [target: string, headings: readonly string[]])[]
 );
 
 /** A title above the header, such as "Machines in May", is none. */
-const isHeading = (kind: RecordKind, name: string): boolean =>
-  targetColumn(kind, name.trim()) !== undefined || known.some(([, texts]) => texts.includes(normalizeHeading(name)));
+function isHeading(kind: RecordKind, name: string): boolean {
+  const heading = normalizeHeading(name);
+  return targetColumn(kind, name.trim()) !== undefined || known.some(([, texts]) => texts.includes(heading));
+}
+
+/** A browser took minutes for 30,000 columns, or a heading of 2,000,000 characters. */
+const maxColumns = 500;
+const maxHeading = 500;
 
 /** By heading: names of fields first, then the headings of other programs and offices, then similar ones. */
 export function proposeTargets(kind: RecordKind, names: readonly string[]): ReadonlyMap<string, string> {
+  if (names.length > maxColumns || names.some(({ length }) => length > maxHeading))
+    throw new StartError('a file has more than 500 columns, or a heading of more than 500 characters');
   const targets = new Map<string, string>();
   const taken = new Set<string>();
   const assign = (name: string | undefined, target: string) => {

@@ -441,10 +441,21 @@ test.each([
   ['WorkOrder', 'Bezeichnung;Auftragsnummer;Gerät\nWartung;W-1;M-002\n'],
   ['Asset', 'Name\nKran\n'],
   ['Asset', 'Xyz;Abc\n1;2\n'],
-])('a list dropped where no kind is chosen is one of %s by its headings: %#', async (kind, content) => {
-  async function* bytes() {
-    yield Buffer.from(content);
-  }
-  const file = { ...describeFile('Liste 1.csv', undefined), bytes, isUnchanged: () => true };
-  expect((await likelyKind(file)).name).toBe(kind);
-});
+  ['Location', '[{"Straße":"Kai 1","PLZ":"20457","Ort":"Hamburg"}]', 'Liste.json'],
+])(
+  'a list dropped where no kind is chosen is one of %s by its headings: %#',
+  async (kind, content, name = 'Liste 1.csv') => {
+    async function* bytes() {
+      yield Buffer.from(content);
+    }
+    const file = { ...describeFile(name, undefined), bytes, isUnchanged: () => true };
+    expect((await likelyKind(file)).name).toBe(kind);
+  },
+);
+
+test.each([Array.from({ length: 501 }, (_, n) => `Column ${n}`), ['N'.repeat(501)]])(
+  'a table with too many columns, or too long a heading, is refused: %#',
+  async (...names) => {
+    await expect(drop('Asset', 'a.csv', `${names.join(';')}\nx\n`)).rejects.toThrow('a file has more than 500 columns');
+  },
+);
