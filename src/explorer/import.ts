@@ -409,13 +409,14 @@ export async function undoImport({ id, message }: Data): Promise<string> {
   if (!made) throw new Error('this workspace has no changes of this import');
   if (made.message === null)
     throw new Error('others have made changes meanwhile, and no message tells which ones are its own');
-  const counts = { reversed: 0, kept: 0 };
+  const counts = { reversed: 0, kept: 0, made: 0 };
   const signal = new AbortController().signal;
-  for await (const { reversed, kept, failed } of revertInParts(yardgraph, made, { signal, importRun: undoRunId(id) })) {
-    counts.reversed += reversed;
-    counts.kept += kept + failed;
+  for await (const part of revertInParts(yardgraph, made, { signal, importRun: undoRunId(id) })) {
+    counts.reversed += part.reversed;
+    counts.kept += part.kept + part.failed;
+    counts.made += part.made;
   }
-  if (counts.reversed === 0) throw new Error('it was undone already, or all its records have changed since');
+  if (counts.made === 0) throw new Error('it was undone already, or all its records have changed since');
   return `${formatCount(counts.reversed)} changes undone.${counts.kept > 0 ? ` ${formatCount(counts.kept)} are kept.` : ''}`;
 }
 

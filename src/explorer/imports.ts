@@ -22,10 +22,10 @@ async function undoRun(run: Data, page: Page): Promise<void> {
 function listOf({ nodes, pageInfo }: Data, page: Page) {
   if (nodes.length === 0)
     return notice('No file was imported yet', html`<a class="button" href="explore">Overview</a>`);
-  // An undo is a later run, which may be undone itself.
+  // An undo is a later run, which may be undone itself. The import may have gone on since.
   const undoOf = (run: Data): Data | undefined => {
     const undo = nodes.slice(0, nodes.indexOf(run)).find(({ id }: Data) => id === undoRunId(run.id));
-    return undo && !undoOf(undo) ? undo : undefined;
+    return undo && Number(undo.upTo) > Number(run.upTo) && !undoOf(undo) ? undo : undefined;
   };
   const lastCell = (run: Data) => {
     const { startedAt, user } = undoOf(run) ?? {};

@@ -141,7 +141,7 @@ export const inWords = (message: string): string =>
   );
 
 /** The run that undoes an import. An ID has at most 64 characters. */
-export const undoRunId = (id: string): string => `undo-${id}`.slice(0, 64);
+export const undoRunId = (id: string): string => `undo-${id.slice(-59)}`;
 
 export const outsideQuotes = (message: string, replace: (text: string) => string): string =>
   message

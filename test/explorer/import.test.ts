@@ -247,6 +247,31 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText(/^undone/).waitFor();
   });
 
+  test('is undone once, and again where it has gone on', async () => {
+    const id = 'positions-'.padEnd(63, '0');
+    const create = (run: string) =>
+      open.post('/assets', [{ name: 'Crane' }], { 'x-import-run': run, 'x-change-message': run });
+    for (const run of [`${id}1`, `${id}2`]) await create(run);
+    const { page } = await newPage(open, '/explore?view=imports');
+    const row = page.getByRole('row', { name: new RegExp(`^${id}1`) });
+    page.on('dialog', (dialog) => dialog.accept());
+    await row.getByRole('button', { name: 'Undo' }).click();
+    await row.getByText('undone').waitFor();
+    expect(await page.getByRole('row', { name: new RegExp(`^${id}2`) }).innerText()).not.toContain('undone');
+    await create(`${id}1`);
+    await row.getByRole('button', { name: 'Undo' }).waitFor({ timeout: 20_000 });
+    page.removeAllListeners('dialog');
+    page.once('dialog', async (dialog) => {
+      await open.data('mutation { revertChanges(after: "3", upTo: "4") { made } }');
+      await dialog.accept();
+    });
+    await row.getByRole('button', { name: 'Undo' }).click();
+    expect(await page.getByText(/ndone: /).innerText()).toBe(
+      'Not undone: it was undone already, or all its records have changed since.',
+    );
+    expect(await number()).toBe(1);
+  });
+
   test('ends where its key is refused, and begins anew with another', async () => {
     const key = await closed.key({ workspace: 'default', user: 'one' });
     const other = await closed.key({ workspace: 'default', user: 'two' });
