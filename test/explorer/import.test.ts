@@ -192,18 +192,14 @@ describeInChromium('a file in the explorer', () => {
   test('is imported where the browser has damaged entries, and not where it has no room', async () => {
     const { page } = await visitTable();
     const note = `import ${JSON.stringify([{ workspace: { id: 'default' }, user: null }, [['assets.csv', 11, 0]]])}`;
-    for (const entry of ['{', 'null', '[null]', '5']) {
-      for (const name of ['yardgraph.imports', note])
-        await page.evaluate(([name, entry]) => localStorage.setItem(name, entry), [name, entry] as const);
+    const full = "for (let n = 6e6; n > 1; n = Math.floor(n * 0.8)) try { localStorage[n] = 'x'.repeat(n); } catch {}";
+    const damage = (entry: string) => `localStorage['yardgraph.imports'] = localStorage['${note}'] = '${entry}'`;
+    for (const script of [damage('{'), damage('null'), damage('[null]'), full]) {
+      await page.evaluate(script);
       await drop(page, 'assets.csv', new TextEncoder().encode('name\nCrane\n'));
       await page.getByText('1 new', { exact: true }).waitFor();
-      await page.reload();
-      await page.getByText('live', { exact: true }).waitFor();
+      if (script !== full) await page.getByRole('button', { name: 'Close' }).click();
     }
-    await page.evaluate(
-      "for (let text = 'x'.repeat(6_000_000); text; text = text.slice(1).slice(text.length / 8)) try { localStorage.setItem(text.length, text); } catch {}",
-    );
-    await drop(page, 'assets.csv', new TextEncoder().encode('name\nCrane\n'));
     await page.getByRole('button', { name: 'Import 1 row' }).click();
     await page.getByRole('alert').getByText('this browser has no room left').waitFor();
     expect(await number()).toBe(0);
@@ -237,39 +233,25 @@ describeInChromium('a file in the explorer', () => {
     expect(await number()).toBe(3);
   });
 
-  test('of a program is undone with an ID and a message of any length', async () => {
-    const headers = { 'x-import-run': 'p'.repeat(64), 'x-change-message': 'm'.repeat(500) };
-    await open.post('/assets', [{ name: 'Crane' }], headers);
+  test('of a program is undone once, and again where it has gone on, with an ID and a message of any length', async () => {
+    const [id, message] = ['p'.repeat(63), 'm'.repeat(499)];
+    const create = (run: number) =>
+      open.post('/assets', [{ name: 'Crane' }], { 'x-import-run': id + run, 'x-change-message': message + run });
+    for (const run of [1, 2]) await create(run);
     const { page } = await newPage(open, '/explore?view=imports');
+    const rowOf = (run: number) => page.getByRole('row', { name: new RegExp(`^${message}${run}`) });
+    const undo = rowOf(1).getByRole('button', { name: 'Undo' });
     page.once('dialog', (dialog) => dialog.accept());
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('1 changes undone.').waitFor();
-    await page.getByText(/^undone/).waitFor();
-  });
-
-  test('is undone once, and again where it has gone on', async () => {
-    const id = 'positions-'.padEnd(63, '0');
-    const create = (run: string) =>
-      open.post('/assets', [{ name: 'Crane' }], { 'x-import-run': run, 'x-change-message': run });
-    for (const run of [`${id}1`, `${id}2`]) await create(run);
-    const { page } = await newPage(open, '/explore?view=imports');
-    const row = page.getByRole('row', { name: new RegExp(`^${id}1`) });
-    page.on('dialog', (dialog) => dialog.accept());
-    await row.getByRole('button', { name: 'Undo' }).click();
-    await row.getByText('undone').waitFor();
-    expect(await page.getByRole('row', { name: new RegExp(`^${id}2`) }).innerText()).not.toContain('undone');
-    await create(`${id}1`);
-    await row.getByRole('button', { name: 'Undo' }).waitFor({ timeout: 20_000 });
-    page.removeAllListeners('dialog');
+    await undo.click();
+    await rowOf(1).getByText('undone').waitFor();
+    expect(await rowOf(2).innerText()).not.toContain('undone');
+    await create(1);
     page.once('dialog', async (dialog) => {
       await open.data('mutation { revertChanges(after: "3", upTo: "4") { made } }');
       await dialog.accept();
     });
-    await row.getByRole('button', { name: 'Undo' }).click();
-    expect(await page.getByText(/ndone: /).innerText()).toBe(
-      'Not undone: it was undone already, or all its records have changed since.',
-    );
-    expect(await number()).toBe(1);
+    await undo.click();
+    await page.getByText('Not undone: it was undone already, or all its records have changed since.').waitFor();
   });
 
   test('ends where its key is refused, and begins anew with another', async () => {
@@ -294,27 +276,24 @@ describeInChromium('a file in the explorer', () => {
   });
 
   test.each([
-    ['an import', '?view=imports', 'this workspace has no changes of this import'],
-    ['a deletion', '?view=deleted', 'this workspace has another change in its place'],
-  ])('of a workspace is not undone by the key of another one: %s', async (name, list, reason) => {
-    const keyOf = (part: string) => closed.key({ workspace: `${name.replace(' ', '-')}-${part}`, user: 'one' });
-    const [key, otherKey] = [await keyOf('first'), await keyOf('second')];
+    ['imports', 'this workspace has no changes of this import'],
+    ['deleted', 'this workspace has another change in its place'],
+  ])('of a workspace is not undone by the key of another one: %s', async (view, reason) => {
+    const [key, otherKey] = [await closed.key({ workspace: view }), await closed.key({ workspace: `${view}-2` })];
     const [own, other] = [closed.as(key), closed.as(otherKey)];
-    const { page } = await newPage(closed, '/explore');
-    await enterKey(page, key);
     const [{ id }] = (await own.post('/assets', [{ name: 'Crane' }], { 'x-import-run': 'run' })).body;
     await own.data(`mutation { deleteAssets(ids: ["${id}"]) { id } }`);
-    for (const asset of ['Lift', 'Pump']) await other.create('/assets', { name: asset });
-    await page.goto(`${page.url()}${list}`);
-    if (name === 'a deletion') await page.getByRole('link', { name: 'Crane' }).click();
+    for (const name of ['Lift', 'Pump']) await other.create('/assets', { name });
+    const { page } = await newPage(closed, '/explore');
+    const useKey = (key: string) => page.evaluate(`sessionStorage.setItem('yardgraph.key', '${key}')`);
+    await useKey(key);
+    await page.goto(`${page.url()}?view=${view}`);
+    if (view === 'deleted') await page.getByRole('link', { name: 'Crane' }).click();
     page.once('dialog', (dialog) => dialog.accept());
     await page.getByRole('button', { name: 'Undo' }).waitFor();
-    await page.evaluate(`sessionStorage.setItem('yardgraph.key', '${otherKey}')`);
+    await useKey(otherKey);
     await page.getByRole('button', { name: 'Undo' }).click();
     expect(await page.getByText(/undone[.:]/i).innerText()).toBe(`Not undone: ${reason}.`);
-    expect((await other.data('{ assets { nodes { name } } }')).assets.nodes).toEqual([
-      { name: 'Lift' },
-      { name: 'Pump' },
-    ]);
+    expect((await other.data('{ assets { totalCount } }')).assets.totalCount).toBe(2);
   });
 });
