@@ -138,12 +138,13 @@ export function drawBulkBar(kind: string, page: Page): void {
   const content = html`<b>${selected.length.toLocaleString()} selected</b>
     ${button('Change…', change)} ${button('Select none', clear, 'bare')}
     <small class="wide">Shift selects a range, Enter in a selected row leads here</small>`;
-  if (bar) render(content, bar);
+  bar?.classList.toggle('save', selected.length > 0);
+  if (bar) render(selected.length > 0 ? content : nothing, bar);
 }
 
 /** The number of selected rows, with a button that changes them. It is hidden while there are none. */
 export const bulkBar = (kind: string, page: Page) =>
-  html`<div class="save bulk row" ${ref(() => drawBulkBar(kind, page))}></div>`;
+  html`<div class="bulk row" ${ref(() => drawBulkBar(kind, page))}></div>`;
 
 /** With Shift, a click or the space bar selects all rows from the last one that was clicked. */
 export function pickRange({ target, shiftKey }: MouseEvent): void {

@@ -70,7 +70,7 @@ function groupOf([title, field]: (typeof groups)[number], address: string, { tot
       <th scope="rowgroup"><h2 class=${title === 'Overdue' ? 'error' : nothing}>${title}
         <small>${totalCount.toLocaleString()}</small></h2></th>
       <td class="more"></td><td class="more"></td><td></td>
-      <td><small>${titleOf(field)}</small> <a class="link" href=${address} aria-label=${`Show all: ${title}`}>Show all</a></td>
+      <td><div><small>${titleOf(field)}</small> <a class="link" href=${address} aria-label=${`Show all: ${title}`}>Show&nbsp;all</a></div></td>
     </tr>
     ${nodes.map(row)}
   </tbody>`;
@@ -164,7 +164,7 @@ function barOf({ kind, field }: Chart, group: Data, most: number) {
   const name = month ? monthName(month) : value ? nameOf(target) : 'None';
   const filter = value ? { field, operator: 'eq', value } : { field, operator: 'isNull', value: 'true' };
   return html`<tr>
-    <th scope="row"><a href=${addressOf({ kind, filters: month ? monthFilters(month, 0, 1) : [filter] })}>${name}</a></th>
+    <th scope="row" class="status"><a href=${addressOf({ kind, filters: month ? monthFilters(month, 0, 1) : [filter] })}>${name}</a></th>
     <td><svg width="100%" height="8" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"
       class=${target.color ? 'label' : nothing} .style=${labelStyle(target.color)}>
       <rect width=${Math.max(1, (count / most) * 100)} height="8" /></svg></td>
@@ -218,7 +218,7 @@ export const overview: Viewer = {
       actions: mayWrite('WorkOrder') && !isEmpty ? newLink('WorkOrder') : nothing,
       content: isEmpty
         ? firstSteps(mayWrite('Asset'))
-        : html`${agenda(view, data)} <div class="columns">${drawn}</div>`,
+        : html`${agenda(view, data)} <div class="columns" .style=${'--min: 328px'}>${drawn}</div>`,
     };
   },
 };

@@ -156,7 +156,7 @@ function factList(kind: string, record: Data) {
   const rank = (field: string) => (isEmpty(record, field) ? 2 : field === 'status' ? 0 : 1);
   const fields = factsOf(kind).toSorted((a, b) => rank(a) - rank(b));
   const factOf = (field: string) => detail(field, isEmpty(record, field) ? none : cell(kind, field, record));
-  return html`<dl class="facts card pad">${fields.map(factOf)}</dl>`;
+  return html`<dl class="facts card pad" .style=${'--min: 150px'}>${fields.map(factOf)}</dl>`;
 }
 
 function detailList(kind: string, record: Data) {
