@@ -8,7 +8,7 @@ import headings from './headings.json';
 import { type Profile, profileNames, profileOf, rowOptions } from './profiles.ts';
 import { readRows } from './read.ts';
 import { cellText, type SourceRow } from './row.ts';
-import { parseMonth } from './values.ts';
+import { parseMonth, withoutWeekday } from './values.ts';
 
 export interface ProposedColumn {
   readonly kind: RecordKind;
@@ -62,11 +62,16 @@ export async function propose(
   const columns: ReadColumn[] = [];
   for (const file of files) {
     const tables = new Map<RecordKind, Map<string, string[]>>();
+    // A field has one column: no field is proposed for several of one name, as in exports of Jira.
+    const repeated = new Set<string>();
     for (const { kind = file.kind, names, cells } of await firstRows(file, read)) {
       if (!kind) continue;
       const table = tables.get(kind) ?? new Map<string, string[]>();
       tables.set(kind, table);
+      const before = new Set<string>();
       for (const [at, name] of names.entries()) {
+        if (before.has(name)) repeated.add(name);
+        before.add(name);
         const text = cellText(cells[at])?.trim();
         const texts = table.get(name) ?? [];
         table.set(name, texts);
@@ -74,7 +79,10 @@ export async function propose(
       }
     }
     for (const [kind, table] of tables) {
-      const targets = proposeTargets(kind, [...table.keys()]);
+      const targets = proposeTargets(
+        kind,
+        [...table.keys()].filter((name) => !repeated.has(name)),
+      );
       for (const [name, texts] of table) {
         if (name === reasonColumn || columns.some((other) => other.kind === kind && other.name === name)) continue;
         const samples = [...new Set(texts)].slice(0, 3);
@@ -256,7 +264,7 @@ function profileColumns(kind: RecordKind, names: readonly string[]): readonly (r
 function proposeDates(texts: readonly string[], known: string | undefined, language: string): string | undefined {
   const dates = texts.flatMap((text) => {
     const [, first, mark = '', second = '', year = ''] =
-      /^(\d{1,2})([./-])(\d{1,2}|[a-z]{3,4})\2(\d{4}|\d\d)(?!\d)/i.exec(text) ?? [];
+      /^(\d{1,2})([./-])(\d{1,2}|[a-z]{3,4})\2(\d{4}|\d\d)(?!\d)/i.exec(withoutWeekday(text)) ?? [];
     // A month with a name comes second.
     return first === undefined
       ? []

@@ -37,7 +37,7 @@ export interface RowIssue {
   readonly help?: string;
   /** The name of a stored record that is probably meant. */
   readonly alike?: string;
-  /** What would be created for the unknown name. */
+  /** The kind of the record that the unknown name lacks. */
   readonly creatable?: RecordKind;
 }
 

@@ -239,7 +239,7 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
   return outcomes;
 }
 
-/** Of refused rows, issues of their other fields, so that people correct all at once. The valid rows are targets. */
+/** Finds issues of the other fields of refused rows: people correct all at once. The valid rows are targets. */
 async function findOtherIssues(
   { yardgraph, upsertKeys }: Import,
   sent: readonly ImportItem[],
@@ -319,7 +319,7 @@ async function findNamesToCreate(
 const isCreatable = ({ createMissing }: Import, index: RowIndex, { target, value }: LinkCell): boolean =>
   createMissing.has(target) && !index.isRowName(target, value ?? '');
 
-/** Of a label, the name is its key. */
+/** The name of a label is its key here. */
 const namedItem = (kind: RecordKind, name: string): ImportItem =>
   kind === label
     ? { kind, record: { key: name, name: name.slice(name.indexOf(':') + 1) } }

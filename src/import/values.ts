@@ -219,7 +219,7 @@ function parseTime(text: string, { dates, timeZone, years, months }: CellForm): 
   if (years && /^(?:19|20)\d\d$/.test(text)) return parseDateTime(`${text}-01-01`);
   const month = months && parseMonth(text);
   if (month) return parseDateTime(`${month}-01`);
-  const spaced = text.length > 100 ? '' : text.replace(/\s/g, ' ');
+  const spaced = text.length > 100 ? '' : withoutWeekday(text.replace(/\s/g, ' '));
   const [, date = '', hour, minute, second = '00', fraction = '', half, zone] = dateAndTime.exec(spaced) ?? [];
   const day = parseDay(date.toLowerCase(), dates);
   if (day === undefined) return { expected: expectedDate(text, dates) };
@@ -246,6 +246,10 @@ function instantsShownAs(local: number, zone: Zone): number[] {
   const candidates = [...offsets].map((offset) => local - offset);
   return candidates.filter((instant) => instant + zone.offset(instant) * 60_000 === local);
 }
+
+/** In German and English, before a date of numbers: `Mo 02.03.26`. */
+export const withoutWeekday = (text: string): string =>
+  text.replace(/^(?:mo|di|mi|do|fr|sa|so|mon|tue|wed|thu|fri|sat|sun)\.?,? (?=\d)/i, '');
 
 const datePattern =
   /^(\d{1,4}|[a-zäöéû]{3,9})(?:er)?([./, -]{1,2})(\d{1,2}|[a-zäöéû]{3,9})(?:st|nd|rd|th)?([./, -]{1,2})(\d{1,4})$/;

@@ -152,6 +152,20 @@ const stored: readonly (readonly [
     ['Prüfung, 2026-12-03T00:00:00.000Z, Bagger', 'Abbau, 2026-11-25T00:00:00.000Z, Bagger'],
   ],
   [
+    'Jira.csv',
+    'WorkOrder',
+    lines('Summary,Issue key,Due date,Comment,Comment,Description', 'Service,Y-1,3/Dec/26 7:30 AM,a,b,soon'),
+    'name reference endDate notes',
+    ['Service, Y-1, 2026-12-03T06:30:00.000Z, soon'],
+  ],
+  [
+    'Projektplan.csv',
+    'WorkOrder',
+    lines('Vorgang;Anfang;Ende;Dauer', 'Aufbau;Mo 02.03.26 08:00;Di 03.03.26 17:00;2 Tage'),
+    'name startDate endDate',
+    ['Aufbau, 2026-03-02T07:00:00.000Z, 2026-03-03T16:00:00.000Z'],
+  ],
+  [
     'Projekte.csv',
     'Project',
     lines('Projektnummer;Baustelle;Kunde;Von;Bis', 'P-7;Kai 3;Hafenbau;01.03.2026;31.05.2026'),
