@@ -20,6 +20,7 @@ interface UndoOptions {
 interface Undo {
   readonly yardgraph: Yardgraph;
   readonly of: MadeChanges;
+  readonly importRun: string;
   readonly signal: AbortSignal;
 }
 
@@ -28,10 +29,11 @@ export async function undoChanges(options: UndoOptions): Promise<number> {
   const [from, to] = [readChangeNumber('from', options.from), readChangeNumber('to', options.to)];
   if (from > to) throw new StartError(`--to: ${expected(`the number of a change from ${from}`, to)}`);
   const text = options.message?.trim() || `undo of changes ${from} to ${to}`;
-  const message = uniqueMessage(text, randomUUID().slice(0, 8));
+  const importRun = randomUUID().slice(0, 8);
+  const message = uniqueMessage(text, importRun);
   const yardgraph = connect({ serverURL: url, apiKeyAuth: apiKey, changeMessage: message });
   return withInterrupts(async (signal) => {
-    const undo = { yardgraph, of: { first: from, last: to, message: options.only }, signal };
+    const undo = { yardgraph, of: { first: from, last: to, message: options.only }, importRun, signal };
     const { after, isWhole } = await previewUndo(undo).catch((error) => {
       throw isExpected(error) ? new StartError(`${messageOf(error, url)}. Nothing was reversed.`) : error;
     });
@@ -80,7 +82,7 @@ async function previewUndo(undo: Undo): Promise<{ readonly after: string; readon
 const maxListed = 1_000;
 
 /** `reasons` tell why changes are not reversed, latest first. */
-async function revert({ yardgraph, of, signal }: Undo, dryRun: boolean) {
+async function revert({ yardgraph, of, ...options }: Undo, dryRun: boolean) {
   const counts = { reversed: 0, kept: 0, failed: 0 };
   const reasons: string[] = [];
   let [undecided, made] = [0, 0];
@@ -89,7 +91,7 @@ async function revert({ yardgraph, of, signal }: Undo, dryRun: boolean) {
   const bar = createProgressBar(`${dryRun ? 'checking' : 'reversing'} {percentage}% {value}/{total} changes`);
   bar.start(of.last - of.first + 1, 0);
   try {
-    for await (const { first, last, ...part } of revertInParts(yardgraph, of, { dryRun, signal })) {
+    for await (const { first, last, ...part } of revertInParts(yardgraph, of, { dryRun, ...options })) {
       bar.increment(last - first + 1);
       earliest = first;
       counts.reversed += part.reversed;

@@ -17,7 +17,7 @@ const lastLine = (text: string) => text.split('\n').at(-1);
 const locations = () => imports.records('locations', 'name city');
 const locationNames = async () => (await locations()).map(({ name }: { name: string }) => name).toSorted();
 
-test('keeps the message with its changes, and names only its own ones, also if others have the same message', async () => {
+test('is a run in the list of imports with its message, by which it names only its own changes, also if others have the same message', async () => {
   const { locations } = imports.client();
   await locations.create([{ name: 'North' }]);
   const createOther = ({ sql }: { sql: string }) => {
@@ -33,6 +33,8 @@ test('keeps the message with its changes, and names only its own ones, also if o
   const deleted = changes.nodes.find(({ action }: { action: string }) => action === 'DELETED');
   expect(deleted.message).toMatch(/^mistake \([0-9a-f]{8}\)$/);
   expect(out.at(-1)).toBe(`Its changes: 2 to 3, those with the message "${deleted.message}".`);
+  const { importRuns } = await imports.service.data('{ importRuns { nodes { message deleted } } }');
+  expect(importRuns.nodes).toEqual([{ message: deleted.message, deleted: 1 }]);
 
   // The location that it deleted comes back, and that of the other one stays.
   await undo(2, 3, '--only', deleted.message);
