@@ -12,7 +12,7 @@ import { countedRows, type RefusedValue } from '../import/report.ts';
 import { countStored } from '../import/requests.ts';
 import type { Import, ImportRun } from '../import/run.ts';
 import { formatCount, quote } from '../model/issues.ts';
-import { listField } from '../model/labels.ts';
+import { listField, pluralize } from '../model/labels.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { kindNamed } from '../records/index.ts';
 import { columnTable, keyOf, optionTitles, settings } from './import-columns.ts';
@@ -417,7 +417,8 @@ export async function undoImport({ id, message }: Data): Promise<string> {
     counts.made += part.made;
   }
   if (counts.made === 0) throw new Error('it was undone already, or all its records have changed since');
-  return `${formatCount(counts.reversed)} changes undone.${counts.kept > 0 ? ` ${formatCount(counts.kept)} are kept.` : ''}`;
+  const undone = pluralize(counts.reversed, { label: 'change', pluralLabel: 'changes' });
+  return `${undone} undone${counts.kept > 0 ? `, ${formatCount(counts.kept)} not undone` : ''}.`;
 }
 
 customElements.define('import-dialog', ImportDialog);

@@ -37,7 +37,7 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
     cellOf('DateTime', run.startedAt),
     run.user && nameOf(run.user),
     ...[run.created, run.updated, run.deleted].map((count: number) => (count > 0 ? count.toLocaleString() : nothing)),
-    `${Number(run.after) + 1}–${run.upTo}`,
+    [...new Set([Number(run.after) + 1, Number(run.upTo)])].join('–'),
     lastCell(run),
   ];
   // A phone shows the file, the time and the undo.
