@@ -114,7 +114,7 @@ async function findKeys({ yardgraph }: Import, values: readonly RefusedValue[]) 
 }
 
 class ImportDialog extends HTMLElement {
-  isStoring = false;
+  #isStoring = false;
   #files: readonly File[] = [];
   /** Used unless the name of a file says otherwise. */
   #kind: RecordKind | undefined;
@@ -127,6 +127,8 @@ class ImportDialog extends HTMLElement {
   #checked: Preview | undefined;
   #keys: ReadonlyMap<RecordKind, string> = new Map();
   #stored: Stored | undefined;
+  /** They exist only here until somebody downloads them. */
+  #refusedRows = 0;
   #problem = '';
   #progress = '';
   #stop = new AbortController();
@@ -139,7 +141,7 @@ class ImportDialog extends HTMLElement {
     const dialog = openDialog(`Import ${this.#names}`);
     dialog.classList.add('import');
     dialog.append(this);
-    dialog.addEventListener('cancel', (event) => this.#isBusy && event.preventDefault());
+    dialog.addEventListener('cancel', (event) => (this.#isBusy || !this.mayClose()) && event.preventDefault());
     dialog.addEventListener('close', () => {
       this.#end();
       removeEventListener('storage', compare);
@@ -149,6 +151,11 @@ class ImportDialog extends HTMLElement {
     };
     addEventListener('storage', compare);
     void this.#propose();
+  }
+
+  mayClose(): boolean {
+    const question = `Not stored: ${countedRows(this.#refusedRows)}. Close without downloading them?`;
+    return !this.#isStoring && (this.#refusedRows === 0 || confirm(question));
   }
 
   get #names(): string {
@@ -272,29 +279,31 @@ class ImportDialog extends HTMLElement {
       const said: string[] = [];
       const output = { say: (line: string) => void said.push(line), table() {} };
       const options = { storing, refusedFiles: refused, isPreviewed: !text };
-      await store({ ...work, signal }, options, output).catch((error: Error) => {
+      const { refused: refusedRows } = await store({ ...work, signal }, options, output).catch((error: Error) => {
         const soFar = `Stored or refused so far: ${this.#progress || 'no rows'}`;
         throw new Error(`${error.message}. ${soFar}. Try again to go on: nothing is stored twice.`);
       });
       const { importRun: made } = await work.yardgraph.graphql(runDocument, { id: run.id });
       localStorage.removeItem(name);
       const counts = said.filter((line) => /created/i.test(line)).join('. ');
+      this.#refusedRows = refusedRows;
       this.#stored = { counts, refused: refused.filter(({ texts }) => texts.length > 0), made };
     });
-    this.isStoring = true;
+    this.#isStoring = true;
     return ended.finally(() => {
-      this.isStoring = false;
+      this.#isStoring = false;
     });
   }
 
   #undo(made: Data): Promise<void> {
     return this.#take(async () => {
       this.#stored = { counts: await undoImport(made), refused: [] };
+      this.#refusedRows = 0;
     });
   }
 
   #draw(): void {
-    const close = button('Close', () => this.closest('dialog')?.close());
+    const close = button('Close', () => this.mayClose() && this.closest('dialog')?.close());
     const isShown = this.#columns.length > 0 && !this.#stored;
     const change = (changed: Partial<Choices>) => this.#change(changed);
     const shown = { columns: this.#columns, choices: this.#choices, change };
@@ -395,7 +404,8 @@ class ImportDialog extends HTMLElement {
   #result(): unknown {
     const { counts, refused = [] } = this.#stored ?? {};
     const download = ({ name, texts }: (typeof refused)[number]) => html`<p>Not stored, with the reasons:
-      <a class="link" href=${URL.createObjectURL(new Blob([...texts]))} download=${name}>${name}</a>. Correct the rows, and drop that file.</p>`;
+      <a class="link" href=${URL.createObjectURL(new Blob([...texts]))} download=${name}
+        @click=${() => (this.#refusedRows = 0)}>${name}</a>. Correct the rows, and drop that file.</p>`;
     return counts === undefined ? nothing : html`<p><b>${counts}</b></p> ${refused.map(download)}`;
   }
 }
@@ -423,7 +433,7 @@ export async function undoImport({ id, message }: Data): Promise<string> {
 
 customElements.define('import-dialog', ImportDialog);
 
-/** Opens a dialog that previews the files, unless the rows of others are being stored. */
+/** Opens a dialog that previews the files, unless an earlier one stores rows, or has refused ones. */
 export function openImport(kind: string | undefined, files: readonly File[]): void {
-  if (!document.querySelector<ImportDialog>('import-dialog')?.isStoring) new ImportDialog().open(kind, files);
+  if (document.querySelector<ImportDialog>('import-dialog')?.mayClose() !== false) new ImportDialog().open(kind, files);
 }

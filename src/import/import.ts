@@ -207,6 +207,7 @@ export async function store(work: Import, { storing, refusedFiles, isPreviewed }
   if (!isPreviewed) sayWarnings(work, say);
   const isDeleted = work.deleteMissing === undefined || (await deleteMissing(work, totals, say));
   return {
+    refused,
     isNothing: refused > 0 && refused === work.scanned.total,
     isWhole: refused === 0 && isDeleted,
   };
