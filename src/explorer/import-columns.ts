@@ -8,6 +8,7 @@ import { inOrder, kindOf, linkOf, title, words } from './kinds.ts';
 import { headOf } from './values.ts';
 
 interface ColumnForm {
+  readonly isOpen: boolean;
   readonly columns: readonly ProposedColumn[];
   readonly choices: Choices;
   change(changed: Partial<Choices>): void;
@@ -28,7 +29,7 @@ export function keyOf(kind: RecordKind, target: string | null | undefined): stri
   return column && columnKey(column);
 }
 
-function targetTitle(kind: RecordKind, target: string): string {
+export function targetTitle(kind: RecordKind, target: string): string {
   const [field = '', ...system] = target.split('.');
   if (field === 'id') return `ID of a stored ${kind.label}`;
   if (field === 'externalIds' && system.length > 0) return `ID in another system: ${system.join('.')}`;
@@ -36,8 +37,19 @@ function targetTitle(kind: RecordKind, target: string): string {
   return [title(field), ...keys.map((key) => `by ${words(key)}`)].join(', ');
 }
 
+const chosenTarget = ({ targets }: Choices, column: ProposedColumn) => {
+  const target = targets[columnId(column)];
+  const found = target ? targetColumn(column.kind, target) : undefined;
+  return found?.is === 'skipped' || found?.is === 'unnamed' ? undefined : found;
+};
+
+/** False if somebody has to choose a field: no column of an export, such as createdAt, is unknown. */
+export const areClear = (columns: readonly ProposedColumn[], { targets }: Choices): boolean =>
+  columns.every((it) => it.samples.length === 0 || targets[columnId(it)] || targetColumn(it.kind, it.name.trim()));
+
 export function columnTable(shown: ColumnForm) {
-  const { columns } = shown;
+  const { columns, choices, isOpen } = shown;
+  const chosen = columns.filter((column) => chosenTarget(choices, column)).length;
   const isSeveral = new Set(columns.map(({ kind }) => kind)).size > 1;
   const row = (column: ProposedColumn) => {
     const values = column.samples.join(' · ');
@@ -49,10 +61,11 @@ export function columnTable(shown: ColumnForm) {
     </tr>`;
   };
   const heads = ['In the file', 'First values', 'Becomes'].map((head) => headOf(head));
-  return html`<div class="card scroll" tabindex="0" role="region" aria-label="Columns"><table>
-    <thead><tr>${heads}${headOf('Read as', 'more')}</tr></thead>
-    <tbody>${columns.map(row)}</tbody>
-  </table></div>`;
+  return html`<details ?open=${isOpen}><summary>${columns.length} columns: ${chosen} become fields, ${columns.length - chosen} left out</summary>
+    <div class="card scroll" tabindex="0" role="region" aria-label="Columns"><table>
+      <thead><tr>${heads}${headOf('Read as', 'more')}</tr></thead>
+      <tbody>${columns.map(row)}</tbody>
+    </table></div></details>`;
 }
 
 function targetMenu({ columns, choices: { targets }, change }: ColumnForm, column: ProposedColumn) {
@@ -85,9 +98,8 @@ function targetMenu({ columns, choices: { targets }, change }: ColumnForm, colum
 function readAs({ columns, choices }: ColumnForm, column: ProposedColumn) {
   const { targets, upsertBy = [], years, months, dates = '2026-12-31', decimalComma, timeZone } = choices;
   const { kind, samples, texts } = column;
-  const target = targets[columnId(column)];
-  const found = target ? targetColumn(kind, target) : undefined;
-  if (!found || found.is === 'skipped' || found.is === 'unnamed') return '–';
+  const found = chosenTarget(choices, column);
+  if (!found) return '–';
   if (upsertBy.includes(`${kind.plural}=${columnKey(found)}`)) return `Finds stored ${kind.pluralLabel}`;
   const [field] = columnFields(found);
   const isBeside =

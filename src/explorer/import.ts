@@ -9,26 +9,27 @@ import { describeNotes, type Preview, prepare, preview, requireResumable, startR
 import { findMadeChanges, revertInParts, runDocument, uniqueMessage } from '../import/made-changes.ts';
 import { type Choices, chosenProfile, columnId, likelyKind, type ProposedColumn, propose } from '../import/proposal.ts';
 import { countedRows, type RefusedValue } from '../import/report.ts';
-import { countStored } from '../import/requests.ts';
 import type { Import, ImportRun } from '../import/run.ts';
 import { formatCount, quote } from '../model/issues.ts';
 import { listField, pluralize } from '../model/labels.ts';
-import { matchableFields, type RecordKind } from '../model/record-kind.ts';
-import { kindNamed } from '../records/index.ts';
-import { columnTable, keyOf, optionTitles, settings } from './import-columns.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import { kindNamed, kindOfId } from '../records/index.ts';
+import { areClear, columnTable, keyOf, optionTitles, settings } from './import-columns.ts';
+import { changeTable, type Explained, explain } from './import-preview.ts';
 import { inWords, kindNames, kindOf, outsideQuotes, title, undoRunId, words } from './kinds.ts';
 import type { Data } from './service.ts';
 import { button, headOf, openDialog } from './values.ts';
 
-/** A message of the command, with the titles of fields and options, and without advice on other options. */
+/** A message of the command, with the titles of fields and options, and without IDs and advice on other options. */
 const inTitles = (message: string): string =>
   outsideQuotes(inWords(message), (text) =>
     text.replace(/--([a-z-]{1,30})/g, (option, name) => (optionTitles[name] ? `“${optionTitles[name]}”` : option)),
   )
     .split(/(?<=[:;,]) /)
-    .filter((part) => !/(?:^| )--[a-z]/.test(part))
+    .filter((part) => !/(?:^| )--[a-z]/.test(part) && !kindOfId(part.replace(/,$/, '')))
     .join(' ')
-    .replace(/[:;,]$/, '');
+    .replace(/[:;,]$/, '')
+    .replace(/expected one (.{1,30}), received id "[^"]{1,110}" and/, 'no $1 has both the ID beside it and the');
 
 async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
   const isPacked = isCompressed(new Uint8Array(await file.slice(0, 2).arrayBuffer()));
@@ -102,16 +103,7 @@ async function readViewer(key: ReturnType<typeof currentKey>) {
   return { client, viewer };
 }
 
-/** By kind, the key of stored records that texts of links have in place of names, such as machine numbers. */
-async function findKeys({ yardgraph }: Import, values: readonly RefusedValue[]) {
-  const keys = new Map<RecordKind, string>();
-  for (const kind of new Set(values.flatMap(({ creatable }) => creatable ?? []))) {
-    const texts = values.flatMap(({ creatable, text }) => (creatable === kind && text) || []);
-    for (const key of matchableFields(kind))
-      if (!keys.has(kind) && (await countStored(yardgraph, kind, texts, key)) > 0) keys.set(kind, key);
-  }
-  return keys;
-}
+type Checked = Preview & Explained & { readonly notes: readonly string[] };
 
 class ImportDialog extends HTMLElement {
   #isStoring = false;
@@ -124,8 +116,8 @@ class ImportDialog extends HTMLElement {
   #work: Import | undefined;
   #run: ImportRun | undefined;
   #note: Note = { name: '', text: null };
-  #checked: Preview | undefined;
-  #keys: ReadonlyMap<RecordKind, string> = new Map();
+  #checked: Checked | undefined;
+  #isOpen = false;
   #stored: Stored | undefined;
   /** They exist only here until somebody downloads them. */
   #refusedRows = 0;
@@ -208,6 +200,7 @@ class ImportDialog extends HTMLElement {
       const { columns, choices } = await propose(files, { language, encoding, knownChoices });
       signal.throwIfAborted();
       [this.#columns, this.#choices] = [columns, choices];
+      this.#isOpen = columns.length <= 8 || !areClear(columns, choices);
       await this.#check(signal);
     });
   }
@@ -218,7 +211,7 @@ class ImportDialog extends HTMLElement {
   }
 
   async #check(signal: AbortSignal): Promise<void> {
-    [this.#checked, this.#work, this.#stored] = [undefined, undefined, undefined];
+    [this.#work, this.#stored] = [undefined, undefined];
     const key = currentKey();
     const { client, viewer } = await readViewer(key);
     // The same files resume a stopped import. With other choices, they would store its rows again.
@@ -245,11 +238,14 @@ class ImportDialog extends HTMLElement {
     const work = await prepare(profile, setting);
     signal.throwIfAborted();
     [this.#work, this.#run, this.#note] = [work, run, { name, text }];
+    this.#checked = text ? undefined : this.#checked;
     if (text) return requireResumable(work, run, restart);
     const checked = await preview(work);
-    const keys = await findKeys(work, [...checked.refusals.values.values()]);
+    const explained = await explain(work, checked);
+    const notes: string[] = [];
+    describeNotes(work, checked, (note) => notes.push(inTitles(note)));
     signal.throwIfAborted();
-    [this.#checked, this.#keys] = [checked, keys];
+    this.#checked = { ...checked, ...explained, notes };
   }
 
   #done = 0;
@@ -306,16 +302,16 @@ class ImportDialog extends HTMLElement {
     const close = button('Close', () => this.mayClose() && this.closest('dialog')?.close());
     const isShown = this.#columns.length > 0 && !this.#stored;
     const change = (changed: Partial<Choices>) => this.#change(changed);
-    const shown = { columns: this.#columns, choices: this.#choices, change };
+    const shown = { columns: this.#columns, choices: this.#choices, isOpen: this.#isOpen, change };
     render(
       html`<header class="row"><h2>Import ${this.#names} <small>${this.#size()}</small></h2></header>
         ${this.#files.length === 1 && !this.#stored ? this.#kindMenu() : nothing}
+        ${this.#problem ? html`<p role="alert" class="error">${this.#problem}</p>` : nothing}
+        ${this.#checked && isShown && !this.#problem ? this.#doubts(this.#checked) : nothing} ${this.#result()}
         <fieldset ?disabled=${this.#isBusy && this.#work !== undefined}>
           ${isShown ? columnTable(shown) : nothing}
           ${isShown ? settings(shown, (encoding) => void this.#propose(encoding)) : nothing}
         </fieldset>
-        ${this.#problem ? html`<p role="alert" class="error">${this.#problem}</p>` : nothing}
-        ${this.#checked && !this.#stored ? this.#doubts(this.#checked) : nothing} ${this.#result()}
         <p class="save row"><span role="status">${this.#isBusy ? `Working… ${this.#progress}` : this.#sum()}</span>
           <span class="end"></span> ${this.#isBusy ? button('Stop', () => this.#end()) : close} ${this.#next()}</p>`,
       this,
@@ -329,7 +325,7 @@ class ImportDialog extends HTMLElement {
 
   #sum(): string {
     const { CREATED = 0, UPDATED = 0, UNCHANGED = 0, REJECTED = 0 } = this.#checked?.totals.rows ?? {};
-    if (this.#stored || !this.#work) return '';
+    if (this.#stored || this.#problem || !this.#work) return '';
     if (!this.#checked) return 'This import was stopped: what it has stored is not stored again.';
     const parts = { new: CREATED, changed: UPDATED, unchanged: UNCHANGED, refused: REJECTED };
     return Object.entries(parts)
@@ -361,36 +357,38 @@ class ImportDialog extends HTMLElement {
       <select @change=${choose}>${[...kindNames, 'Label'].map(option)}</select></label>`;
   }
 
-  #doubts(checked: Preview) {
-    const values = [...checked.refusals.values.values()].toSorted((a, b) => b.count - a.count);
-    const notes: string[] = [];
-    describeNotes(this.#work as Import, checked, (text) => notes.push(inTitles(text)));
-    const row = ({ message, line, text, count, ...remedy }: RefusedValue) => html`<tr>
-      <th scope="row">${count === 1 ? `Line ${line}` : `${countedRows(count)} from line ${line}`}${text ? `: ${text}` : ''}</th>
-      <td class="whole">${inTitles(message)}</td><td>${this.#remedy(text, remedy, values)}</td></tr>`;
+  #doubts(checked: Checked) {
+    const { values, namesakes, totals, notes } = checked;
+    const row = (value: Explained['values'][number]) => {
+      const { message, line, text, count, renamed } = value;
+      const question =
+        renamed && `The ID beside it is that of ${quote(renamed)}. Was it renamed after the file was written?`;
+      return html`<tr>
+        <th scope="row">${count === 1 ? `Line ${line}` : `${countedRows(count)} from line ${line}`}${text ? `: ${text}` : ''}</th>
+        <td class="whole">${inTitles(message)}${question ? `. ${question}` : ''}</td>
+        <td>${this.#remedy(value, checked)}</td></tr>`;
+    };
     const table = html`<div class="card scroll" tabindex="0" role="region" aria-label="Not clear"><table>
       <thead><tr>${['In the file', 'Problem', 'Remedy'].map((head) => headOf(head))}</tr></thead>
       <tbody>${values.slice(0, 20).map(row)}</tbody></table></div>`;
     return html`${
       values.length > 0
-        ? html`<header class="row"><h3>Not clear</h3> <small>${countedRows(checked.totals.rows.REJECTED)}</small></header> ${table}
+        ? html`<header class="row"><h2>Not clear</h2> <small>${countedRows(totals.rows.REJECTED)}</small></header> ${table}
           ${values.length > 20 ? html`<p><small>and ${formatCount(values.length - 20)} other problems</small></p>` : nothing}`
         : nothing
-    } <p>${notes.map((note) => html`<small>${note}</small><br>`)}</p>`;
+    } ${
+      namesakes > 0
+        ? html`<p class="notice pad">Stored already with names of new rows: ${formatCount(namesakes)}. These rows become second records.</p>`
+        : nothing
+    } ${changeTable(checked, checked)} <p>${notes.map((note) => html`<small>${note}</small><br>`)}</p>`;
   }
 
-  #remedy(
-    text: string | undefined,
-    { link, alike, creatable }: Pick<RefusedValue, 'link' | 'alike' | 'creatable'>,
-    values: readonly RefusedValue[],
-  ): unknown {
+  #remedy({ text, link, alike, creatable }: RefusedValue, { values, keys }: Explained): unknown {
     const { names, createMissing, targets } = this.#choices;
-    if (text !== undefined && alike !== undefined)
-      return button(`Use ${quote(alike)}`, () =>
-        this.#change({ names: { ...names, [link]: { ...names[link], [text]: alike } } }),
-      );
-    if (!creatable) return 'Refused';
-    const key = this.#keys.get(creatable);
+    const use = () => this.#change({ names: { ...names, [link]: { ...names[link], [text ?? '']: alike ?? '' } } });
+    const using = alike === undefined ? nothing : button(`Use ${quote(alike)}`, use);
+    if (!creatable) return alike === undefined ? 'Refused' : using;
+    const key = keys.get(creatable);
     const column = this.#columns.find((it) => keyOf(it.kind, targets[columnId(it)]) === link);
     if (key && column)
       return button(`Use the ${creatable.label} with this ${words(key)}`, () =>
@@ -398,7 +396,7 @@ class ImportDialog extends HTMLElement {
       );
     const { length } = values.filter((value) => value.creatable === creatable);
     const label = length === 1 ? 'Create it' : `Create all missing ${creatable.pluralLabel}`;
-    return button(label, () => this.#change({ createMissing: [...createMissing, listField(creatable)] }));
+    return html`${using} ${button(label, () => this.#change({ createMissing: [...createMissing, listField(creatable)] }))}`;
   }
 
   #result(): unknown {

@@ -60,10 +60,13 @@ function textsBesideIds({ kind, fields, links }: FileRow) {
   });
 }
 
-type Wanted = readonly [kind: RecordKind, key: string | null | undefined, fields: readonly string[]];
+export type Wanted = readonly [kind: RecordKind, key: string | null | undefined, fields: readonly string[]];
 
 /** By ID, or by the key of a label. */
-async function readByKeys(yardgraph: Yardgraph, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, Values>> {
+export async function readByKeys(
+  yardgraph: Yardgraph,
+  wanted: readonly Wanted[],
+): Promise<ReadonlyMap<string, Values>> {
   const found = new Map<string, Values>();
   for (const kind of new Set(wanted.map(([kind]) => kind))) {
     const ofKind = wanted.filter(([other]) => other === kind);
@@ -84,11 +87,14 @@ export function applyEdits(rows: readonly FileRow[], edits: readonly Edit[]): re
 }
 
 function applyEdit(row: FileRow, field: string, by: readonly string[]): FileRow {
-  const { id, texts = [] } = textsBesideIds(row).find((beside) => beside.id.field === field) ?? {};
+  const { id, key, texts = [] } = textsBesideIds(row).find((beside) => beside.id.field === field) ?? {};
   if (id && by.length === 0) return { ...row, issues: [...row.issues, contradiction([id, ...texts]).issue] };
-  const links = row.links.filter((link) => link.field !== field || by.includes(link.by));
+  const links = row.links.flatMap((link) => {
+    if (link.field !== field) return [link];
+    return by.includes(link.by) ? [{ ...link, beside: key }] : [];
+  });
   if (id?.target !== label) return { ...row, links };
   const value = texts[0]?.value ?? null;
   const named = value === null ? row.named : { ...row.named, [field]: 'name' as const };
-  return { ...row, fields: { ...row.fields, [field]: value }, named };
+  return { ...row, links, fields: { ...row.fields, [field]: value }, named };
 }

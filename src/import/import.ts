@@ -9,6 +9,7 @@ import { RowIndex } from './items.ts';
 import { type Profile, requireKind } from './profiles.ts';
 import { createFileReader, readTreeOrders, scanFiles } from './reading.ts';
 import { countedRows, createRefusedWriter, Refusals, type RefusedFile, Tally } from './report.ts';
+import { type RowOutcome, rowKeyText } from './row.ts';
 import {
   deleteInParts,
   findMissingRecords,
@@ -90,6 +91,9 @@ export interface Preview {
   readonly totals: Totals;
   readonly tally: Tally;
   readonly refusals: Refusals;
+  /** The first rows that change stored records, and the first names of new ones. */
+  readonly updated: readonly RowOutcome[];
+  readonly newNames: readonly string[];
   /** The number of records to create or update. */
   readonly changed: number;
   /** Records that would be deleted, and why they would not. */
@@ -100,6 +104,8 @@ export interface Preview {
 export async function preview(work: Import): Promise<Preview> {
   const tally = new Tally();
   const refusals = new Refusals();
+  const updated: RowOutcome[] = [];
+  const newNames: string[] = [];
   const totals = await sendRows(work, {
     index: new RowIndex({ ...work, isPreview: true }),
     warns: true,
@@ -107,12 +113,16 @@ export async function preview(work: Import): Promise<Preview> {
       for (const outcome of outcomes) {
         tally.add(outcome);
         if (outcome.outcome === 'REJECTED') refusals.add(outcome);
+        if (outcome.outcome === 'UPDATED' && updated.length < 20) updated.push(outcome);
+        if (outcome.outcome === 'CREATED' && newNames.length < maxSmall)
+          newNames.push(rowKeyText(outcome.row, 'name') ?? '');
       }
     },
   });
   const missing = await findMissingRecords(work, totals);
   const problem = deletionProblem(work, missing);
-  return { totals, tally, refusals, changed: totals.rows.CREATED + totals.rows.UPDATED, missing, problem };
+  const { CREATED, UPDATED } = totals.rows;
+  return { totals, tally, refusals, updated, newNames, changed: CREATED + UPDATED, missing, problem };
 }
 
 /** True if all rows would be stored, and no more records deleted than allowed. */

@@ -20,8 +20,9 @@ export class Tally {
   /** By column. The counts of whole rows come first, without a name. */
   private readonly kinds = new Map<RecordKind, Map<string, Counts>>();
 
-  add({ row, outcome, issues, unchecked, before, after }: RowOutcome): void {
-    const { kind } = row;
+  add(settled: RowOutcome): void {
+    const { outcome, issues } = settled;
+    const { kind } = settled.row;
     const columns = this.kinds.get(kind) ?? new Map<string, Counts>();
     this.kinds.set(kind, columns);
     const addTo = (column: string, what: keyof Counts) => {
@@ -36,17 +37,13 @@ export class Tally {
       return;
     }
     let isCleared = false;
-    forEachCell(row, (column, value) => {
-      if (outcome === 'CREATED') {
-        if (value !== null) addTo(column, 'created');
-        return;
-      }
-      const [old, now] = [keyValue(before, column) ?? null, keyValue(after, column) ?? null];
-      if (unchecked.has(column)) addTo(column, 'changed');
-      else if (isSame(old, now)) addTo(column, 'unchanged');
-      else addTo(column, now === null ? 'cleared' : 'changed');
+    for (const { column, text, old, now, isChanged } of cellsOf(settled)) {
+      if (outcome === 'CREATED' && text !== null) addTo(column, 'created');
+      if (outcome === 'CREATED') continue;
+      if (!isChanged) addTo(column, 'unchanged');
+      else addTo(column, now === null && !settled.unchecked.has(column) ? 'cleared' : 'changed');
       isCleared ||= outcome === 'UPDATED' && now === null && old !== null;
-    });
+    }
     if (isCleared) addTo('', 'cleared');
   }
 
@@ -58,15 +55,23 @@ export class Tally {
   }
 }
 
-function forEachCell({ fields, externalIds, links }: RecordRow, visit: (column: string, value: unknown) => void): void {
-  for (const field of Object.keys(fields)) visit(field, fields[field]);
-  for (const key of Object.keys(externalIds)) visit(`externalIds.${key}`, externalIds[key]);
+/** The values of a row, with those of the stored record before and after the import. `text` is that of the row. */
+export function cellsOf({ row, unchecked, before, after }: RowOutcome) {
+  const { fields, externalIds, links } = row;
+  const texts: (readonly [column: string, text: unknown])[] = [
+    ...Object.entries(fields),
+    ...Object.entries(externalIds).map(([key, id]) => [`externalIds.${key}`, id] as const),
+  ];
   for (const [index, { field }] of links.entries()) {
     // A link may have several cells, some of them empty.
     const cells = links.filter((link) => link.field === field);
     if (cells[0] === links[index] && !(field in fields))
-      visit(field, cells.find(({ value }) => value !== null) ?? null);
+      texts.push([field, cells.find(({ value }) => value !== null)?.value ?? null]);
   }
+  return texts.map(([column, text]) => {
+    const [old, now] = [keyValue(before, column) ?? null, keyValue(after, column) ?? null];
+    return { column, text, old, now, isChanged: unchecked.has(column) || !isSame(old, now) };
+  });
 }
 
 function issueColumn(kind: RecordKind, [first, second]: RowIssue['path']): string | undefined {
@@ -87,6 +92,8 @@ export interface RefusedValue {
   readonly text: string | undefined;
   readonly alike: string | undefined;
   readonly creatable: RecordKind | undefined;
+  /** The ID beside the name of a link, or the key of the label. */
+  readonly beside: string | undefined;
   count: number;
 }
 
@@ -121,13 +128,15 @@ export class Refusals {
     if (known) known.count += 1;
     if (known || this.values.size === maxReasons) return;
     const { code, path, alike } = issue;
-    const link = links.find(({ name, value }) => name === path[0] && value !== null);
+    const ofLink = links.filter(({ name, field, value }) => [name, field].includes(String(path[0])) && value !== null);
+    const link = ofLink.find(({ by }) => by !== 'id') ?? ofLink[0];
+    const beside = link?.beside ?? ofLink.find((other) => other !== link && other.by === 'id')?.value ?? undefined;
     const isLabel = alike !== undefined || issue.creatable !== undefined;
     const text = link?.value ?? (isLabel ? String(fields[String(path[0])]) : undefined);
     const isUnknown = code === 'no-record' && path[1] === 'name' && alike === undefined;
     const creatable = issue.creatable ?? (isUnknown ? link?.target : undefined);
     const linkName = linkField(String(path[0] ?? ''));
-    this.values.set(message, { message, line: source.line, link: linkName, text, alike, creatable, count: 1 });
+    this.values.set(message, { message, line: source.line, link: linkName, text, alike, creatable, beside, count: 1 });
   }
 
   lines(): readonly string[] {

@@ -75,6 +75,8 @@ export interface LinkCell {
   readonly by: string;
   /** Null clears the link. */
   readonly value: string | null;
+  /** Of the record or label whose ID is beside a name that decides. */
+  readonly beside?: string | null | undefined;
   readonly cell: number;
 }
 

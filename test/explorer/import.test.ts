@@ -226,6 +226,43 @@ describeInChromium('a file in the explorer', () => {
     });
   });
 
+  test('that was exported says what changes, and which names were changed after it was written', async () => {
+    const [yard, lock] = (await open.post('/locations', [{ name: 'Yard' }, { name: 'Lock' }])).body;
+    const links = [yard.id, lock.id].map((currentLocationId) => ({ name: 'Crane', currentLocationId }));
+    const [crane, lift] = (await open.post('/assets', links)).body;
+    await open.graphql(`mutation { updateLocations(input: [{ id: "${lock.id}", name: "Kiel lock" }]) { id } }`);
+    const heads = 'id,name,uid,acquiredAt,manufacturedAt,currentLocationId,currentLocation.name,createdAt,updatedAt';
+    const row = (asset: { id: string }, name: string, at: string, { id }: { id: string }, location: string) =>
+      `${asset.id},${name},,${at},,${id},${location},${at},${at}\n`;
+    const rows = row(crane, 'Lift', '2026-02-03', yard, 'Yard') + row(lift, 'Crane', '', lock, 'Lock');
+    const { page } = await visitTable();
+    await drop(page, 'assets.csv', new TextEncoder().encode(`${heads}\n${rows}`));
+
+    const problem = page.getByRole('row', { name: 'Line 3: Lock' });
+    await problem.getByText('The ID beside it is that of "Kiel lock". Was it renamed').waitFor();
+    await page.getByText('9 columns: 7 become fields, 2 left out').waitFor();
+    expect(await page.getByLabel('Field for uid').isVisible()).toBe(false);
+    expect(await barriers(page)).toEqual([]);
+    await problem.getByRole('button', { name: 'Use "Kiel lock"' }).click();
+    await page.getByText('0 new, 1 changed, 1 unchanged').waitFor();
+    const changes = await page
+      .getByRole('row', { name: /^Crane/ })
+      .last()
+      .innerText();
+    expect(changes.replace(/\s+/g, ' ')).toMatch(/^Crane Name Crane → Lift Acquired at nothing → .*3.*2026/);
+  });
+
+  test('proposes the stored name for one with a wrong letter, and says that new rows have names of stored records', async () => {
+    await open.create('/locations', { name: 'Hamburg yard' }, { name: 'Bay 3' });
+    await open.create('/assets', { name: 'Crane' });
+    const { page } = await visitTable();
+    await drop(page, 'assets.csv', new TextEncoder().encode('Name;Standort\nCrane;Hamburk yard\nLift;Bay 4\n'));
+    await page.getByRole('row', { name: 'Line 3: Bay 4' }).getByRole('button').waitFor();
+    expect(await page.getByRole('button', { name: /^Use/ }).allInnerTexts()).toEqual(['Use "Hamburg yard"']);
+    await page.getByRole('button', { name: /^Use/ }).click();
+    await page.getByText('Stored already with names of new rows: 1. These rows become second records.').waitFor();
+  });
+
   test('of a program is not undone with the changes of others, from which no message tells its own', async () => {
     const run = { 'x-import-run': 'positions' };
     for (const headers of [run, {}, run]) await open.post('/assets', [{ name: 'Crane' }], headers);
