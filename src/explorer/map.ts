@@ -103,7 +103,7 @@ const readingStyle = readStyle();
 class PlaceMap extends HTMLElement {
   #places: readonly Data[] = [];
   #map: maplibre.Map | undefined;
-  /** By a person, or by the address. */
+  /** By a person, whose moves have an `originalEvent`, or by the address. */
   #isMoved = location.hash !== '';
 
   set places(places: readonly Data[]) {
@@ -173,7 +173,7 @@ async function openFeatures(map: maplibre.Map, features: readonly maplibre.MapGe
     const source = map.getSource<maplibre.GeoJSONSource>('places');
     const zoom = (await source?.getClusterExpansionZoom(properties.cluster_id)) ?? 0;
     // A part of a level is hardly seen.
-    map.easeTo({ center, zoom: Math.max(zoom, map.getZoom() + 1) });
+    map.easeTo({ center, zoom: Math.max(zoom, map.getZoom() + 1) }, { originalEvent: 'click' });
     return;
   }
   const where = { id: { in: features.flatMap((feature) => feature.properties.id ?? []) } };

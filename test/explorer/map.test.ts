@@ -206,6 +206,19 @@ describeInChromium('the map of locations', () => {
     await look(page, 'explorer-map');
     await popup.getByRole('link', { name: 'Two' }).press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Two' }).waitFor();
+
+    // A cluster that somebody has opened stays open where the map would otherwise show all places again.
+    await page.goto('about:blank');
+    await page.goto(`${origin}${map}`);
+    await page.waitForURL(/#12\/53\.08/);
+    const zoomIn = async () => {
+      await canvas.press('Enter');
+      return page.url();
+    };
+    await expect.poll(zoomIn).toMatch(/#1[3-6]\//);
+    await service.create('/locations', { name: 'Four', latitude: 53.1, longitude: 8.8 });
+    await page.getByText('7 locations', { exact: true }).waitFor();
+    expect(page.url()).toMatch(/#1[3-6]\//);
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
