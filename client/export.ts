@@ -18,8 +18,9 @@ export interface ExportOptions {
 
 export interface ExportFileOptions extends ExportOptions {
   /**
-   * Adds a byte order mark, and an apostrophe before texts that spreadsheets execute. A language, such as `de-DE`, also
-   * chooses the delimiter, dates, the decimal sign and names before IDs. Only for `csv`.
+   * Adds a byte order mark, apostrophes before texts that spreadsheets execute, and formulas around texts that they
+   * change. A language, such as `de-DE`, also chooses the delimiter, dates, the decimal sign and names before IDs. Only
+   * for `csv`.
    */
   readonly excel?: boolean | string | undefined;
   /** Default: `,`. Only for `csv`. */

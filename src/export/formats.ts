@@ -1,7 +1,7 @@
 /** An import with the same options reads the file back exactly. */
 import { DateTime, IANAZone } from 'luxon';
 import { badRequest } from '../errors.ts';
-import { csvCell, withApostrophe } from '../model/csv.ts';
+import { csvCell, forSpreadsheet } from '../model/csv.ts';
 import { hasSupportedYear } from '../model/date-time.ts';
 import type { Field } from '../model/fields.ts';
 import { expected } from '../model/issues.ts';
@@ -52,12 +52,13 @@ export function csvFormat(sent: Partial<Record<string, string>>): Format {
   const decimalPoint = readFlag('decimalComma', sent.decimalComma, language?.hasDecimalComma) ? ',' : '.';
   const isExcel = language !== undefined || readFlag('excel', sent.excel);
   const timeIn = timeFormat(sent, language);
-  const cell = (text: string | null) => csvCell(text === null || !isExcel ? text : withApostrophe(text), delimiter);
+  const cell = (text: string | null) => csvCell(text === null || !isExcel ? text : forSpreadsheet(text), delimiter);
 
   function cellText(type: Field['type'], value: unknown): string {
     if (value === null || value === undefined) return cell(null);
-    // Without an apostrophe: no program executes a number or a time.
+    // As they are: no program executes a number or a time.
     if (type === 'number') return csvCell(String(value).replace('.', decimalPoint), delimiter);
+    if (type === 'boolean') return csvCell(String(value), delimiter);
     if (type === 'dateTime') return csvCell(timeIn(String(value)), delimiter);
     return cell(typeof value === 'object' ? JSON.stringify(value) : String(value));
   }

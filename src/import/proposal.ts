@@ -1,5 +1,6 @@
 /** Proposes the fields of columns, and the form of their values, for the files of offices. Somebody confirms them. */
 import { StartError } from '../errors.ts';
+import { textOfSpreadsheet } from '../model/csv.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
 import { type Column, type ColumnOptions, columnKey, createColumnFinder, reasonColumn } from './columns.ts';
@@ -72,7 +73,7 @@ export async function propose(
       for (const [at, name] of names.entries()) {
         if (before.has(name)) repeated.add(name);
         before.add(name);
-        const text = cellText(cells[at])?.trim();
+        const text = textOfSpreadsheet(cellText(cells[at])?.trim() ?? '');
         const texts = table.get(name) ?? [];
         table.set(name, texts);
         if (text) texts.push(text);
@@ -95,7 +96,7 @@ export async function propose(
   const isMonth = (text: string) => parseMonth(text) !== undefined;
   const ofMonths = columns.filter((column) => typeOf(column) === 'dateTime' && column.texts.some(isMonth));
   const known = knownChoices?.(columns);
-  const isPlainExport = columns.some(({ name }) => name === 'createdAt') && !(await hasMark(files[0]));
+  const isPlain = columns.some(({ name }) => name === 'createdAt') && !(await hasMark(files[0]));
   const choices = {
     targets: Object.fromEntries(columns.map((column) => [columnId(column), column.target ?? null])),
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -112,7 +113,7 @@ export async function propose(
     years: times.some((text) => /^\d{4}$/.test(text)),
     // A date without a day may lack it by mistake.
     months: ofMonths.length > 0 && ofMonths.every(({ texts }) => texts.every(isMonth)),
-    excel: !isPlainExport && columns.some(({ texts }) => texts.some((text) => /^'+[=+\-@]/.test(text))),
+    excel: !isPlain && files.every(({ format }) => format === 'csv'),
   };
   return { columns, choices };
 }

@@ -2,7 +2,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import { DateTime, type Zone } from 'luxon';
 import { StartError } from '../errors.ts';
-import { withoutApostrophe } from '../model/csv.ts';
+import { textOfSpreadsheet } from '../model/csv.ts';
 import { aDate, parseDateTime } from '../model/date-time.ts';
 import { expected, isObject, quote } from '../model/issues.ts';
 import { constantCase, linkField, uncapitalized } from '../model/labels.ts';
@@ -76,7 +76,7 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
   for (const [index, column] of columns.entries()) {
     const sent = cells[index];
     if (sent === undefined || column.is === 'skipped') continue;
-    const written = form.excel && typeof sent === 'string' ? withoutApostrophe(sent) : sent;
+    const written = form.excel && typeof sent === 'string' ? textOfSpreadsheet(sent) : sent;
     const cell = typeof written === 'string' ? meantText(written, column, form) : written;
     const isEmpty = isEmptyCell(cell, column, form);
     if (isEmpty && (form.blank === 'keep' || column.is === 'unnamed')) continue;
@@ -85,7 +85,7 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
     if (column.is === 'unnamed') {
       const message = "a column without a name has a value: name it, or leave it out with --skip ''";
       issues.push({ path: [], message });
-    } else if (text && isShortened.test(text) && isKey(column)) refuse(expected(allDigits, text));
+    } else if (text && isShortened.test(String(sent)) && isKey(column)) refuse(expected(allDigits, text));
     else if (column.is === 'field') {
       if (column.isNamed && text) named.set(column.name, cell === written ? 'any' : 'name');
       const read = isEmpty ? { value: null } : parseCell(column.field.type, cell, form);

@@ -1,4 +1,4 @@
-import { hasApostrophe } from '../model/csv.ts';
+import { hasApostrophe, textOfSpreadsheet } from '../model/csv.ts';
 import { quote } from '../model/issues.ts';
 import { sortKey } from '../model/sort-key.ts';
 import { describeDifference } from './alike.ts';
@@ -37,7 +37,6 @@ const signs: readonly (readonly [sign: RegExp, message: string])[] = [
   ],
   // Not the question mark of a URL.
   [/\uFFFD|^[^/?]{0,200}\p{L}\?\p{L}/u, 'another program has lost letters: save the file there as UTF-8'],
-  [/^="[^"]*"$/, 'the formula around the value is read as a part of it'],
   [
     /^(?:NA|N\/A|NaN|nan|None|NULL|\[NULL\]|\(null\)|\\N|#(?:N\/A|NV|REF!|BEZUG!|VALUE!|WERT!|NAME\?|DIV\/0!))$/,
     'this is stored as text: --null reads it as empty',
@@ -73,8 +72,9 @@ export function createRowChecker(
       if (typeof time === 'string' && (time < '1900' || time >= '2101')) say('the date is before 1900 or after 2100');
       if (!keepsWhiteSpace(column)) continue;
       for (const [sign, message] of signs) if (sign.test(text)) say(message);
-      if (!form.excel && hasApostrophe(text)) {
-        say('there is an apostrophe before the value: --excel removes the apostrophes of an export');
+      if (!form.excel && textOfSpreadsheet(text) !== text) {
+        const what = hasApostrophe(text) ? 'an apostrophe before' : 'a formula around';
+        say(`there is ${what} the value: --excel removes it`);
       }
       if (!isKey(column)) continue;
       const alike = `${columnKey(column)}\n${sortKey(text)}`;

@@ -66,6 +66,17 @@ test('a cell has any text as it is, and an empty text is not the same as no valu
   expect(text.slice(text.indexOf('\n') + 1)).toContain(',"a ""quoted"", \r\n text 🏗 \u0001 ",,,,,""," x",,,,');
 });
 
+test.each([
+  ...['00815', '1E5', '123456789012', '1-2', '3/4', '(7)', '8:30', '5 pm', '5 €', 'MAR1', '1. déc.', 'true'],
+  ...['7', '12345678901', 'Mai', 'M-5', 'Kran 12', 'E5', 'a='],
+])('for spreadsheet programs, a text is in a formula if they would change it: %s', async (city) => {
+  await service.create('/locations', { name: 'A', city });
+  const isKept = /^(?:7|12345678901|Mai|M-5|Kran 12|E5|a=)$/.test(city);
+  const { text } = await service.get('/export/locations.csv?excel=true');
+  expect(text).toContain(isKept ? `,${city},` : `,"=""${city}""",`);
+  expect((await service.get('/export/locations.csv')).text).toContain(`,${city},`);
+});
+
 test('for spreadsheet programs, no text begins as a formula, and an import gets all as they were', async () => {
   const others = { address1: 'a=b', address2: "'=a", postalCode: "'b", latitude: -8 };
   await service.create('/locations', { name: '=1+1', city: '+49', state: '-x', country: '@a', ...others });

@@ -333,6 +333,21 @@ test.each(['en', 'en-PH', 'es-PR'])(
   },
 );
 
+test.each(['latin1', 'utf8', 'utf16le'] as const)(
+  'texts that a spreadsheet would execute or change come back unchanged, also after the first rows, in %s',
+  async (encoding) => {
+    const texts = ['=Summe', "'=Summe", '00815', '1E5', '4711081547110815', '1-2', 'MÄR1', 'WAHR', '7'];
+    const names = [...Array.from({ length: 500 }, (_, at) => `K ${at}`), ...texts];
+    await imports.service.create('/assets', ...names.map((name) => ({ name, uid: name })));
+    const { out } = await imports.command('export', 'assets', '--language', 'de-DE');
+    const file = `${encoding === 'utf16le' ? '\uFEFF' : ''}${out.join('\n').slice(1)}`;
+    const saved = file.replace(/"=""([^"]*)"""/g, '$1');
+    expect(saved).toContain(';00815;');
+    for (const text of [file, saved])
+      expect((await drop('Asset', 'assets.csv', Buffer.from(text, encoding))).counts).toEqual([0, 0, names.length, 0]);
+  },
+);
+
 test('the encoding is the one of this file, whatever the last file had', async () => {
   await drop('Asset', 'a.csv', 'Bezeichnung;Nr\nGroße Öse;1\n', {}, { encoding: 'windows-1252' });
   expect(await imports.records('assets', 'name')).toEqual([{ name: 'Große Öse' }]);

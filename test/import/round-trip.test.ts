@@ -10,7 +10,9 @@ const imports = useImports();
 
 /** Texts of all kinds: separators, quotes, line breaks, formulas, spaces, numbers, surrogate pairs, nothing. */
 const texts = fc.oneof(
-  fc.constantFrom(...['', ' ', '""', '"', ',', ';', 'a\nb', 'a\r\nb', '\r', '=1+1', '-1', '007', 'true', 'null']),
+  fc.constantFrom(
+    ...['', ' ', '""', '"', ',', ';', 'a\nb', 'a\r\nb', '\r', '=1+1', '-1', '007', 'true', '1E5', 'Mai 1'],
+  ),
   fc.constantFrom('🏗', '\uFEFFx', 'x\u2028', "'", "'=1", "''+", '@a', '\tx', '1,5', '01.02.2026'),
   fc.string({ unit: 'grapheme', maxLength: 20 }),
 );

@@ -429,8 +429,8 @@ describe('warnings', () => {
     ],
     [asset, 'name', ['a ', 'b'], 'there is white space around the value', '2 name "a "'],
     [asset, 'uid', ['\u200BC-1', 'C-2'], 'there is white space around the value', '2 uid "\u200BC-1"'],
-    [asset, 'name', ["'-x", "'x"], 'an apostrophe before the value: --excel removes', '2 name "\'-x"'],
-    [asset, 'uid', ['="00012"'], 'the formula around the value is read as a part', '2 uid "=\\"00012\\""'],
+    [asset, 'name', ["'-x", "'x"], 'an apostrophe before the value: --excel removes it', '2 name "\'-x"'],
+    [asset, 'uid', ['="00012"'], 'there is a formula around the value: --excel removes it', '2 uid "=\\"00012\\""'],
     [
       location,
       'city',

@@ -242,7 +242,7 @@ const exportQuery = {
     'The names of up to 10 systems, `erp,crm`: their IDs have columns of their own, also those of linked records.',
   names: 'With the names of the records that links lead to, beside their IDs: `location.name`.',
   excel:
-    'Only for CSV: with a byte order mark, and with an apostrophe before texts that a spreadsheet program would execute. A language instead of `true`, such as `de-DE`, also chooses the delimiter, the order of dates and the decimal sign, and has IDs after the names of what they lead to.',
+    'Only for CSV: with a byte order mark, with an apostrophe before texts that a spreadsheet program would execute, and with texts that it would change as formulas, `="00815"`. A language instead of `true`, such as `de-DE`, also chooses the delimiter, the order of dates and the decimal sign, and has IDs after the names of what they lead to.',
   delimiter: 'Only for CSV: `,`, `;` or `tab`, between the columns.',
   dates: 'Only for CSV: how 31 December 2026 is written: `31.12.2026`, `31/12/2026` or `12/31/2026`.',
   timeZone:
