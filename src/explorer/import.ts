@@ -91,17 +91,12 @@ interface Stored {
 
 const restart = 'drop the file under another name';
 
-/** A refused key ends the import: the rest could go to the workspace of another key. */
-function currentKey() {
-  const [own, ofAllTabs] = [sessionStorage, localStorage].map((storage) => storage.getItem('yardgraph.key'));
-  return { serverURL: new URL('./', location.href), apiKeyAuth: own ?? ofAllTabs ?? '' };
-}
+const serverURL = new URL('./', location.href);
 
-async function readViewer(key: ReturnType<typeof currentKey>) {
-  const client = new Yardgraph(key);
-  const { viewer } = await client.graphql('{ viewer { workspace { id } user { id } } }');
-  return { client, viewer };
-}
+const client = new Yardgraph({ serverURL });
+
+const readViewer = async (): Promise<Data> =>
+  (await client.graphql('{ viewer { workspace { id } user { id } } }')).viewer;
 
 type Checked = Preview & Explained & { readonly notes: readonly string[] };
 
@@ -195,8 +190,8 @@ class ImportDialog extends HTMLElement {
     return this.#take(async (signal) => {
       const files = await this.#importFiles();
       const { language } = navigator;
-      const { viewer } = await readViewer(currentKey());
-      const knownChoices = (columns: readonly ProposedColumn[]) => remembered.get(viewer.workspace.id, columns);
+      const { workspace } = await readViewer();
+      const knownChoices = (columns: readonly ProposedColumn[]) => remembered.get(workspace.id, columns);
       const { columns, choices } = await propose(files, { language, encoding, knownChoices });
       signal.throwIfAborted();
       [this.#columns, this.#choices] = [columns, choices];
@@ -212,8 +207,7 @@ class ImportDialog extends HTMLElement {
 
   async #check(signal: AbortSignal): Promise<void> {
     [this.#work, this.#stored] = [undefined, undefined];
-    const key = currentKey();
-    const { client, viewer } = await readViewer(key);
+    const viewer = await readViewer();
     // The same files resume a stopped import. With other choices, they would store its rows again.
     const versions = this.#files.map(({ name, size, lastModified }) => [name, size, lastModified]);
     const profile = chosenProfile(this.#columns, this.#choices);
@@ -232,7 +226,7 @@ class ImportDialog extends HTMLElement {
     const id = crypto.getRandomValues(new Uint32Array(2)).join('-');
     const run: ImportRun = text ? JSON.parse(text) : { ...(await startRun(client, id)), choices };
     const changeMessage = uniqueMessage(`import of ${this.#names.slice(0, 100)}`, run.id);
-    const yardgraph = new Yardgraph({ ...key, changeMessage, importRun: run.id });
+    const yardgraph = new Yardgraph({ serverURL, changeMessage, importRun: run.id });
     const files = await this.#importFiles();
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal, onProgress: this.#count };
     const work = await prepare(profile, setting);
@@ -411,11 +405,9 @@ class ImportDialog extends HTMLElement {
 export async function undoImport({ id, message }: Data): Promise<string> {
   // The service takes at most 500 characters.
   const changeMessage = `Undo of ${message ?? id}`.slice(0, 500);
-  const yardgraph = new Yardgraph({ ...currentKey(), changeMessage });
-  // Each workspace has its own cursors, and another tab may have changed the key.
+  const yardgraph = new Yardgraph({ serverURL, changeMessage });
   const made = await findMadeChanges(yardgraph, id);
-  if (!made) throw new Error('this workspace has no changes of this import');
-  if (made.message === null)
+  if (!made || made.message === null)
     throw new Error('others have made changes meanwhile, and no message tells which ones are its own');
   const counts = { reversed: 0, kept: 0, made: 0 };
   const signal = new AbortController().signal;

@@ -91,8 +91,6 @@ export async function rangeOfDeletion({ cursor, recordId }: Data): Promise<Chang
   const selection = 'nodes { cursor requestId recordId fields { before } }';
   const nodes: readonly Data[] = (await read(query('changes', { after, first }, selection))).changes.nodes;
   const deletion = nodes.at(-1);
-  // Each workspace has its own cursors, and another tab may have changed the key.
-  if (deletion?.recordId !== recordId) throw new Error('this workspace has another change in its place');
   const hasCleared = ({ requestId, fields }: Data) =>
     requestId === deletion?.requestId && fields.some(({ before }: Data) => before === recordId);
   const other = nodes.findLast((change) => change !== deletion && !hasCleared(change));

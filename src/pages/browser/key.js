@@ -3,7 +3,8 @@
  * `fetch`, and know nothing of it. The key must not get into a URL, and outlives the browser tab only if somebody wants it to.
  */
 const entry = 'yardgraph.key';
-const readKey = () => sessionStorage.getItem(entry) ?? localStorage.getItem(entry);
+/** Of this page: the key of another tab may be of another workspace. */
+let pageKey = sessionStorage.getItem(entry) ?? localStorage.getItem(entry);
 
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -22,19 +23,19 @@ window.fetch = async (resource, init) => {
   // Such as one in the headers of a tab of GraphiQL.
   const hasOwnKey = request.headers.has('authorization') || request.headers.has('x-api-key');
   for (;;) {
-    const key = readKey();
-    // A refused request was not executed, and is sent again with the next key.
+    const key = pageKey;
+    // A request without a key is sent again with the first one. One that was refused may be of another workspace.
     const attempt = request.clone();
     if (key !== null && !hasOwnKey) attempt.headers.set('authorization', `Bearer ${key}`);
     const response = await send(attempt);
     if (response.status !== 401 || hasOwnKey) return response;
-    if (readKey() !== key) continue;
+    if (key === null && pageKey !== null) continue;
     const reason = key === null ? 'This service needs an API key.' : 'The service does not accept this API key.';
     asking ??= ask(reason).finally(() => {
       asking = undefined;
     });
     await asking;
-    if (dialog.returnValue !== 'use') return response;
+    if (dialog.returnValue !== 'use' || key !== null) return response;
   }
 };
 
@@ -50,6 +51,7 @@ function ask(reason) {
         for (const kept of [sessionStorage, localStorage]) kept.removeItem(entry);
       const storage = stay.checked ? localStorage : sessionStorage;
       if (dialog.returnValue === 'use') storage.setItem(entry, input.value.trim().replace(/^bearer +/i, ''));
+      if (dialog.returnValue) pageKey = storage.getItem(entry);
       input.value = '';
       showKey();
       resolve();
@@ -59,9 +61,14 @@ function ask(reason) {
 
 /** Shows which key is in use by its prefix, which is no secret. */
 function showKey() {
-  const [prefix] = /^\w+_[\w-]+_[0-9a-f]{8}(?=_)/.exec(readKey() ?? '') ?? [];
+  const [prefix] = /^\w+_[\w-]+_[0-9a-f]{8}(?=_)/.exec(pageKey ?? '') ?? [];
   element('change-key').textContent = prefix ? `API key: ${prefix}` : 'API key';
 }
 
+// Another tab has forgotten the key of all tabs, or has another one.
+addEventListener('storage', ({ key }) => {
+  if (key === entry) pageKey = sessionStorage.getItem(entry);
+  showKey();
+});
 element('change-key').onclick = () => ask('');
 showKey();
