@@ -1,6 +1,6 @@
 /** A preview for people: names in place of IDs, names for typing errors, and what changes in stored records. */
-import { distance } from 'fastest-levenshtein';
 import { html, nothing } from 'lit-html';
+import { isTypo } from '../import/alike.ts';
 import { readByKeys, type Wanted } from '../import/edits.ts';
 import type { Preview } from '../import/import.ts';
 import { cellsOf } from '../import/report.ts';
@@ -14,13 +14,6 @@ import { isLink, isRecord, linkOf, nameOf, numberedName, textFields, typeOf } fr
 import { atMost } from './queries.ts';
 import type { Data } from './service.ts';
 import { cellOf, tableOf } from './values.ts';
-
-/** `Hamburk yard` is probably the Hamburg yard, but Bay 4 is not Bay 3. */
-const isTypo = (text: string, name: string): boolean =>
-  text.length > 3 &&
-  Math.abs(text.length - name.length) <= 2 &&
-  distance(text, name) <= 2 &&
-  text.replace(/\D/g, '') === name.replace(/\D/g, '');
 
 /** By ID, or by the key of a label. */
 const wantedOf = (type: string, id: unknown): Wanted =>
@@ -56,7 +49,7 @@ export async function explain({ yardgraph, scanned, upsertKeys }: Import, { refu
     const { text = '', creatable, beside = '' } = value;
     const name = targets.get(beside)?.name;
     const renamed = typeof name === 'string' && name !== text ? name : undefined;
-    // Only the first problems are shown. A similar label may be of another type.
+    // Only the first problems are shown. The import knows the labels of each type.
     const others = at < 20 && creatable && creatable !== label ? named.get(creatable) : undefined;
     const similar = others?.find((other) => isTypo(text, other.name ?? ''));
     return { ...value, renamed, alike: value.alike ?? renamed ?? similar?.name };

@@ -1,3 +1,12 @@
+import { distance } from 'fastest-levenshtein';
+
+/** `Hamburk yard` is probably the Hamburg yard, but Bay 4 is not Bay 3. */
+export const isTypo = (text: string, name: string): boolean =>
+  text.length > 3 &&
+  Math.abs(text.length - name.length) <= 2 &&
+  distance(text, name) <= 2 &&
+  text.replace(/\D/g, '') === name.replace(/\D/g, '');
+
 const collapse = (text: string): string => text.trim().replace(/\s+/g, ' ');
 
 /** A difference between texts with the same sort key, and how to remove it. */

@@ -3,7 +3,7 @@ import type { Yardgraph } from '../../client/index.ts';
 import { quote } from '../model/issues.ts';
 import { sortKey } from '../model/sort-key.ts';
 import { label, labelKey, labelledFields } from '../records/index.ts';
-import { describeDifference } from './alike.ts';
+import { describeDifference, isTypo } from './alike.ts';
 import { readNodes, slices } from './requests.ts';
 import { detached, type FileRow, type RowIssue } from './row.ts';
 
@@ -16,6 +16,10 @@ type Meaning =
   | { readonly id: string; readonly isNew?: boolean }
   | Pick<RowIssue, 'message' | 'alike' | 'help' | 'creatable'>;
 
+/** The most labels of a type that may be meant by typing errors, and the most errors to compare with them. */
+const maxCompared = 1_000;
+const maxErrors = 100;
+
 const keyStart = (type: string): string => labelKey(type, '');
 
 export class LabelNames {
@@ -23,7 +27,9 @@ export class LabelNames {
   readonly #creates: boolean;
   /** By `meaningKey`, the texts looked up so far. */
   readonly #meanings = new Map<string, Meaning>();
-  readonly #hasLabels = new Map<string, boolean>();
+  /** By type, the names of its first labels. */
+  readonly #names = new Map<string, string[]>();
+  #errors = 0;
   /** By `meaningKey`, IDs that a stopped import has stored: labels may have other names now. */
   readonly #stored: Record<string, string>;
 
@@ -45,7 +51,7 @@ export class LabelNames {
       textsByType.set(text.type, (textsByType.get(text.type) ?? new Map()).set(key, text));
     }
     for (const [type, texts] of textsByType)
-      if (await this.#isLabelled(type)) await this.#find(type, [...texts.values()]);
+      if ((await this.#namesOf(type)).length > 0) await this.#find(type, [...texts.values()]);
     return rows.map((row) => this.#resolveRow(row));
   }
 
@@ -64,13 +70,14 @@ export class LabelNames {
     return { ...row, fields: { ...row.fields, ...fields }, issues: [...row.issues, ...issues], newLabels };
   }
 
-  async #isLabelled(type: string): Promise<boolean> {
-    const known = this.#hasLabels.get(type);
-    if (known !== undefined) return known;
-    const query = 'query ($where: LabelFilter) { labels(first: 1, where: $where) { nodes { id } } }';
-    const { labels } = await this.#yardgraph.graphql(query, { where: { key: { startsWith: keyStart(type) } } });
-    this.#hasLabels.set(type, labels.nodes.length > 0);
-    return labels.nodes.length > 0;
+  async #namesOf(type: string): Promise<readonly string[]> {
+    const names = this.#names.get(type) ?? [];
+    if (this.#names.has(type)) return names;
+    this.#names.set(type, names);
+    const where = { key: { startsWith: keyStart(type) } };
+    for await (const { name = '' } of readNodes(this.#yardgraph, label, 'name', where))
+      if (names.push(name) === maxCompared) break;
+    return names;
   }
 
   async #find(type: string, texts: readonly LabelText[]): Promise<void> {
@@ -100,11 +107,20 @@ export class LabelNames {
       if (this.#creates && 'creatable' in meaning && !isTaken) {
         meaning = { id: text, isNew: true };
         byName.set(sortKey(text), [{ key: labelKey(type, text), name: text }]);
-      }
+      } else if ('creatable' in meaning) meaning = this.#withName(meaning, labelText);
       this.#meanings.set(detached(key), meaning);
       if ('id' in meaning && meaning.id !== text) this.#stored[detached(key)] = meaning.id;
     }
     if (Object.keys(this.#stored).length > length) this.#save();
+  }
+
+  #withName<M extends Pick<RowIssue, 'message'>>(meaning: M, { type, text }: LabelText): M {
+    this.#errors += 1;
+    const names = this.#errors > maxErrors ? [] : this.#names.get(type);
+    const alike = names?.find((name) => isTypo(text, name));
+    return alike === undefined
+      ? meaning
+      : { ...meaning, message: `${meaning.message} (did you mean ${quote(alike)}?)`, alike };
   }
 }
 

@@ -67,6 +67,14 @@ test('labels beside files of other kinds need no --upsert-by, and follow none of
   ).toContain('1 created, 0 updated, 1 unchanged, 0 refused');
 });
 
+test('a typing error in the name of a label gets the proposal of this label, if it is of the same type', async () => {
+  await imports.import({ 'labels.csv': 'type,id,name\nSTATUS,7,Rented\nSTATUS,8,Bay 3\nASSET_TYPE,1,Lader\n' });
+  const { out } = await imports.import({ 'assets.csv': 'name,status\nA,Rentet\nB,Bay 4\nC,Ladet\n' });
+  const unknown = (text: string) => `statusId: no label has the name or ID "${text}"`;
+  expect(out.join('\n')).toContain(`line 2: ${unknown('Rentet')} (did you mean "Rented"?): create`);
+  for (const text of ['Bay 4', 'Ladet']) expect(out.join('\n')).toContain(`${unknown(text)}: create`);
+});
+
 test('--create-missing labels makes labels of unknown names, in rows that are stored', async () => {
   await imports.import({ 'labels.csv': 'type,id,name\nSTATUS,7,In use\n' });
   const create = ['--create-missing', 'labels'];
