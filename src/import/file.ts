@@ -37,6 +37,15 @@ export const workbookError = (name: string): StartError =>
 export const webPageError = (name: string): StartError =>
   new StartError(`${name} is a web page, not a table: log in to the program that it comes from, and export it again`);
 
+/** Throws a StartError for a PDF, a picture or the like, by control characters that no text has so many of. */
+export function requireText(name: string, start: Uint8Array): void {
+  const controls = start
+    .subarray(0, 1_000)
+    .filter((byte) => byte > 0 && byte < 32 && ![9, 10, 12, 13, 26].includes(byte));
+  if (controls.length > 10 || String.fromCharCode(...start.subarray(0, 5)) === '%PDF-')
+    throw new StartError(`${name} is no text file: in the program that it comes from, export the table as CSV`);
+}
+
 /** By the first bytes: browsers decompress some downloads and keep the name `.gz`. */
 export const isCompressed = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b;
 

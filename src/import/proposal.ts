@@ -61,11 +61,14 @@ export async function propose(
 ): Promise<{ readonly columns: readonly ProposedColumn[]; readonly choices: Choices }> {
   const read = encoding ?? (await proposeEncoding(files));
   const columns: ReadColumn[] = [];
+  let count = 0;
   for (const file of files) {
     const tables = new Map<RecordKind, Map<string, string[]>>();
     // A field has one column: no field is proposed for several of one name, as in exports of Jira.
     const repeated = new Set<string>();
-    for (const { kind = file.kind, names, cells } of await firstRows(file, read)) {
+    const rows = await firstRows(file, read);
+    count += rows.length;
+    for (const { kind = file.kind, names, cells } of rows) {
       if (!kind) continue;
       const table = tables.get(kind) ?? new Map<string, string[]>();
       tables.set(kind, table);
@@ -91,6 +94,8 @@ export async function propose(
       }
     }
   }
+  if (count === 0)
+    throw new StartError(`${files.map(({ name }) => name).join(', ')}: there are no rows below the headings`);
   const textsOf = (type: string) => columns.flatMap((column) => (typeOf(column) === type ? column.texts : []));
   const [times, numbers] = [textsOf('dateTime'), textsOf('number')];
   const isMonth = (text: string) => parseMonth(text) !== undefined;

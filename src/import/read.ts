@@ -1,7 +1,7 @@
 import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import { CsvParser, type CsvTable, type TableOptions } from './csv.ts';
-import { type ImportFile, webPageError, workbookError } from './file.ts';
+import { type ImportFile, requireText, webPageError, workbookError } from './file.ts';
 import { JsonParser } from './json.ts';
 import type { SourceRow } from './row.ts';
 
@@ -45,7 +45,11 @@ async function* readPieces(file: ImportFile, parser: CsvParser | JsonParser, { e
     }
   };
   for await (const bytes of file.bytes()) {
-    decoder ??= new TextDecoder(detectEncoding(file, bytes) ?? encoding, { fatal: true });
+    if (!decoder) {
+      const detected = detectEncoding(file, bytes) ?? encoding;
+      if (!/^utf-?16/i.test(detected)) requireText(file.name, bytes);
+      decoder = new TextDecoder(detected, { fatal: true });
+    }
     yield parser.read(decode(bytes), false);
   }
   yield parser.read(decode(), true);

@@ -251,6 +251,9 @@ test.each(Object.keys(encodings))('a list in %s is stored, with any separator', 
 const noTables: readonly (readonly [name: string, content: string | Uint8Array, sentence: string])[] = [
   ['Maschinen.xlsx', 'PK', 'Maschinen.xlsx is a workbook, which is not read'],
   ['Maschinen.csv', Buffer.from('PK\x03\x04'), 'Maschinen.csv is a workbook, which is not read'],
+  ['Liste.csv', '%PDF-1.6\n%âãÏÓ\n701 0 obj\n', 'Liste.csv is no text file: in the program that it comes from, export'],
+  ['Bild.csv', Uint8Array.from({ length: 2_000 }, (_, at) => (at * 7) % 256), 'Bild.csv is no text file'],
+  ['Liste.csv', 'Bezeichnung;Gerätenummer;Foto\n', 'Liste.csv: there are no rows below the headings'],
   ['export.csv', '<!DOCTYPE html><title>Anmelden</title>', 'export.csv is a web page, not a table'],
   ['leer.csv', '', 'leer.csv: it is empty: expected a line with the names of the columns'],
   [
