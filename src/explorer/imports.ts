@@ -7,8 +7,9 @@ import type { Data, Page, Viewer } from './service.ts';
 import { button, cellOf, notice, tableOf } from './values.ts';
 import { report } from './writes.ts';
 
-/** The name of the file, without the ID that makes the message unique. */
-const fileOf = ({ message, id }: Data): string => (message ?? id).replace(/import of | \([\w-]{1,64}\)$/g, '');
+/** The name of the file, without the ID that makes the message unique. An undo of an undo is the import again. */
+const fileOf = ({ message, id }: Data): string =>
+  (message ?? id).replace(/import of | \([\w-]{1,64}\)$/g, '').replace(/^(?:Undo of Undo of )+(.*)/s, '$1 again');
 
 async function undoRun(run: Data, page: Page): Promise<void> {
   const changes = run.created + run.updated + run.deleted;
@@ -28,9 +29,13 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
     return undo && Number(undo.upTo) > Number(run.upTo) && !undoOf(undo) ? undo : undefined;
   };
   const lastCell = (run: Data) => {
-    const { startedAt, user } = undoOf(run) ?? {};
-    if (startedAt) return html`undone ${cellOf('DateTime', startedAt)} ${user ? `by ${nameOf(user)}` : nothing}`;
-    return page.mayWrite() ? button('Undo', () => void undoRun(run, page), 'bare') : nothing;
+    const undo = undoOf(run);
+    if (!undo) return page.mayWrite() ? button('Undo', () => void undoRun(run, page)) : nothing;
+    const { startedAt, user } = undo;
+    // An undo may reverse several updates of a record by one: they do not tell how many were kept.
+    const kept = Math.max(0, run.created - undo.deleted) + Math.max(0, run.deleted - undo.created);
+    return html`undone${kept > 0 ? `, but for ${kept.toLocaleString()}` : ''} ${cellOf('DateTime', startedAt)}
+      ${user ? `by ${nameOf(user)}` : nothing}`;
   };
   const row = (run: Data) => [
     fileOf(run),
@@ -42,7 +47,7 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
   ];
   // A phone shows the file, the time and the undo.
   const counts = { new: 'number more', changed: 'number more', deleted: 'number more' };
-  const widths = { file: 'name', time: 'date', user: 'more', ...counts, changes: 'code more', undo: 'name' };
+  const widths = { file: 'name', time: 'date', user: 'more', ...counts, changes: 'code more', undo: 'date' };
   const next = html`<p><a class="button" href=${addressOf({ view: 'imports', after: pageInfo.endCursor })}>Earlier imports</a></p>`;
   const ids = nodes.map(({ id }: Data) => id);
   return html`${tableOf('Imports', widths, nodes.map(row), ids)} ${pageInfo.hasNextPage ? next : nothing}`;

@@ -294,6 +294,18 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText('Not undone: it was undone already, or all its records have changed since.').waitFor();
   });
 
+  test('says how many of its new records an undo has kept, and is itself again after the undo of its undo', async () => {
+    const headers = { 'x-import-run': 'run', 'x-change-message': 'import of cranes.csv (run)' };
+    const [crane] = (await open.post('/assets', [{ name: 'Crane' }, { name: 'Lift' }], headers)).body;
+    await open.graphql(`mutation { updateAssets(input: [{ id: "${crane.id}", name: "Tower crane" }]) { id } }`);
+    const { page } = await newPage(open, '/explore?view=imports');
+    page.on('dialog', (dialog) => dialog.accept());
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('row', { name: /^cranes.csv .* undone, but for 1 / }).waitFor();
+    await page.getByRole('row', { name: 'Undo of cranes.csv' }).getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('row', { name: /^cranes.csv again/ }).waitFor();
+  });
+
   test('ends where its key is refused, and goes on with another key of its user', async () => {
     const [key, next] = [await closed.key({ user: 'one' }), await closed.key({ user: 'one' })];
     const { page } = await newPage(closed, '/explore?kind=Asset');
