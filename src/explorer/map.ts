@@ -138,8 +138,8 @@ class PlaceMap extends HTMLElement {
     this.#map.on('movestart', ({ originalEvent }) => {
       this.#isMoved ||= originalEvent !== undefined;
     });
-    this.#map.on('mouseenter', 'places', ({ target }) => target.getCanvas().classList.add('clickable'));
-    this.#map.on('mouseleave', 'places', ({ target }) => target.getCanvas().classList.remove('clickable'));
+    this.#map.on('mouseenter', 'places', ({ target }) => (target.getCanvas().style.cursor = 'pointer'));
+    this.#map.on('mouseleave', 'places', ({ target }) => (target.getCanvas().style.cursor = ''));
     this.#map.on('click', 'places', ({ features = [], target }) => void openFeatures(target, features));
     this.#map.getCanvas().addEventListener('keydown', ({ key }) => key === 'Enter' && this.#openNearest());
   }
