@@ -53,6 +53,8 @@ export class Draft {
   isBusy = false;
   /** The systems of which other records of the kind have IDs. */
   systems: readonly string[] = [];
+  /** The values that were refused because of a clash: the same ones are stored all the same. */
+  #clashing = '';
   /** By the names of their inputs. A restored value is no entry. */
   readonly #entries = new Map<string, Entry>();
   readonly #redraw: () => void;
@@ -215,8 +217,9 @@ export class Draft {
   /** Stores records with the entries, and returns them. Otherwise shows why they are refused. */
   async store(input: readonly Data[]) {
     this.#show({ isBusy: true });
+    const values = JSON.stringify(input);
     try {
-      return await store(this.kind, input);
+      return await store(this.kind, input, values !== this.#clashing);
     } catch (error) {
       const { message, items = [] } = error as Data;
       const issues = items.flatMap(({ field = '', message }: Data) => {
@@ -224,8 +227,13 @@ export class Draft {
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
         return name ? [{ field: name, message: `${capitalized(message)}.` }] : [];
       });
-      const isChanged = items.some(({ code }: Data) => code === 'changed');
-      const problem = isChanged ? 'somebody has changed the record meanwhile' : (items[0]?.message ?? message);
+      const codes = items.map(({ code }: Data) => code);
+      if (codes.includes('clash')) this.#clashing = values;
+      const problem = codes.includes('changed')
+        ? 'somebody has changed the record meanwhile'
+        : codes.includes('clash')
+          ? 'the asset has another allocation at this time. Save again to store both'
+          : (items[0]?.message ?? message);
       this.#show(issues.length > 0 ? { issues } : { problem });
       return undefined;
     }

@@ -397,10 +397,20 @@ describeInChromium('a work order in the explorer', () => {
     await look(page, 'explorer-form');
     await save(page).click();
     await status(page).getByText('Allocation created.').waitFor();
-    const found = await service.data('{ allocations { nodes { asset { name } startDate externalIds } } }');
-    expect(found.allocations.nodes).toEqual([
-      { asset: { name: 'Crane' }, startDate: '2026-03-02T00:00:00.000Z', externalIds: { erp: 'A 1' } },
-    ]);
+    const allocations = async () =>
+      (await service.data('{ allocations { nodes { asset { name } startDate externalIds } } }')).allocations.nodes;
+    const first = { asset: { name: 'Crane' }, startDate: '2026-03-02T00:00:00.000Z', externalIds: { erp: 'A 1' } };
+    expect(await allocations()).toEqual([first]);
+    // Another one at the same time is asked for twice.
+    await page.goto(`${origin}/explore?kind=Asset&id=${crane?.id}`);
+    await page.getByRole('link', { name: 'New allocation' }).click();
+    await page.getByLabel('Start date', { exact: true }).fill('2026-03-05');
+    await save(page).click();
+    await page.getByText('Not saved: the asset has another allocation at this time.').waitFor();
+    expect(await allocations()).toEqual([first]);
+    await save(page).click();
+    await status(page).getByText('Allocation created.').waitFor();
+    expect(await allocations()).toHaveLength(2);
     // The name of a status is entered, and changed, on its page.
     await page.goto(`${origin}/explore?kind=Status&id=status-8`);
     for (const name of ['In plan', 'Planned again']) {
