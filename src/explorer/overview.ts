@@ -5,7 +5,6 @@ import { dateLocale, timeZone } from './clock.ts';
 import { kindNames, kindOf, linkOf, nameOf, title as titleOf } from './kinds.ts';
 import { ascending, atMost, groupsQuery, query, selectionOf, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
-import { countsQuery } from './side.ts';
 import { chooseFiles, statusLink } from './table.ts';
 import { button, cell, headOf, labelStyle, link, newLink, notice, tableCell, time } from './values.ts';
 
@@ -183,7 +182,7 @@ function chartOf(chart: Chart, { groups, totalCount, hasMoreGroups }: Data, tota
   const all = html`<p class="pad">These are the largest. <a href=${addressOf({ kind })}>All</a></p>`;
   return html`<section class="card">
     <header class="row"><h2>${title}</h2>
-      <small class="end">${(isOfMonths ? totalCount : total).toLocaleString()}</small></header>
+      <small class="end">${isOfMonths && totalCount < total ? `${totalCount.toLocaleString()} of ` : ''}${total.toLocaleString()}</small></header>
     <table><tbody>${bars.map((group) => barOf(chart, group, most))}</tbody></table>
     ${hasMoreGroups ? all : nothing}
   </section>`;
@@ -197,6 +196,8 @@ function firstSteps(mayWrite: boolean) {
   const demo = html`<a class="button" href="documentation/README.md#start">Look at the demo</a>`;
   return notice('Nothing is stored here yet', html`${mayWrite ? entries : nothing} ${demo}`);
 }
+
+const countsQuery = kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')).join('\n  ');
 
 export const overview: Viewer = {
   // Each chart by itself: some take longer.

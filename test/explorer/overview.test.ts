@@ -100,7 +100,9 @@ describeInChromium('the overview', () => {
     await expect.poll(async () => (await groups(page)).map(([title]) => title)).not.toContain('Next seven days 1');
 
     // Work orders begin with the next ones.
-    await page.getByRole('navigation').getByRole('link', { name: 'Work orders' }).click();
+    const next = page.getByRole('navigation').getByRole('link', { name: 'Work orders' });
+    expect((await next.innerText()).split(/\s+/)).toEqual(['Work', 'orders', '4']);
+    await next.click();
     await page.getByText('Start date from today').waitFor();
     expect(await rows(page).getByRole('rowheader').allInnerTexts()).toEqual(['Both', 'Begins', 'Soon', 'Nowhere']);
     expect(visit).toMatchObject({ outside: [], errors: [] });
