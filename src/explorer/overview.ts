@@ -1,4 +1,4 @@
-/** The overview: the work orders to look at now, then the numbers of records as bars that lead to their tables. */
+/** The overview: the work orders and returns to look at now, then the numbers of records as bars that lead to their tables. */
 import { html, nothing } from 'lit-html';
 import { addressOf, type Filter, filterOf, type View } from './address.ts';
 import { dateLocale, timeZone } from './clock.ts';
@@ -8,16 +8,17 @@ import type { Data, Viewer } from './service.ts';
 import { chooseFiles, statusLink } from './table.ts';
 import { button, cell, headOf, labelStyle, link, newLink, notice, tableCell, time } from './values.ts';
 
-/** Groups of unfinished work orders by the conditions of their tables, in the order of a time. */
-const groups: readonly (readonly [title: string, time: string, ...conditions: string[]])[] = [
-  ['Overdue', 'endDate', 'endDate.lt:today'],
-  ['Due today', 'endDate', 'endDate.eq:today'],
-  ['Starts today', 'startDate', 'startDate.eq:today', 'endDate.ne:today'],
-  ['Next seven days', 'startDate', 'startDate.gt:today', 'startDate.lte:today+7'],
+/** Groups of unfinished records by the conditions of their tables, in the order of a time. */
+const groups: readonly (readonly [title: string, kind: string, time: string, ...conditions: string[]])[] = [
+  ['Overdue', 'WorkOrder', 'endDate', 'endDate.lt:today'],
+  ['Due today', 'WorkOrder', 'endDate', 'endDate.eq:today'],
+  ['Starts today', 'WorkOrder', 'startDate', 'startDate.eq:today', 'endDate.ne:today'],
+  ['Next seven days', 'WorkOrder', 'startDate', 'startDate.gt:today', 'startDate.lte:today+7'],
+  ['Returns in seven days', 'Allocation', 'endDate', 'endDate.gte:today', 'endDate.lte:today+7'],
   // Counting all that have ever started would take a second per 100,000.
-  ['Without an end', 'startDate', 'startDate.gte:today-90', 'startDate.lt:today', 'endDate.isNull:true'],
-  ['Without a location', 'startDate', 'startDate.gte:today', 'locationId.isNull:true'],
-  ['Without a start', 'endDate', 'startDate.isNull:true'],
+  ['Without an end', 'WorkOrder', 'startDate', 'startDate.gte:today-90', 'startDate.lt:today', 'endDate.isNull:true'],
+  ['Without a location', 'WorkOrder', 'startDate', 'startDate.gte:today', 'locationId.isNull:true'],
+  ['Without a start', 'WorkOrder', 'endDate', 'startDate.isNull:true'],
 ];
 
 const fields = ['id', 'name', 'reference', 'asset', 'location', 'status', 'startDate', 'endDate'];
@@ -38,30 +39,29 @@ function finishedOf({ finished }: View, data: Data): readonly string[] {
 }
 
 function viewsOf(view: View, data: Data): readonly View[] {
-  const kind = 'WorkOrder';
   const unfinished = finishedOf(view, data).map((value) => ({ field: 'statusId', operator: 'ne', value }));
-  return groups.map(([, sort, ...conditions]) => {
+  return groups.map(([, kind, sort, ...conditions]) => {
     const filters = conditions.flatMap((text) => filterOf(kind, text) ?? []);
     return { kind, filters: [...filters, ...unfinished], sort, columns: `asset,status,location,${sort}` };
   });
 }
 
 function agendaQuery(view: View, data: Data): string {
-  const selection = `totalCount nodes { ${selectionOf('WorkOrder', fields)} }`;
-  const queries = viewsOf(view, data).map((group, index) => {
-    const orderBy = [{ [group.sort ?? '']: ascending }];
-    return `group${index}: ${query('workOrders', { first: atMost(5), where: whereOf(group), orderBy }, selection)}`;
+  const queries = viewsOf(view, data).map(({ kind = '', sort = '', ...group }, index) => {
+    const page = { first: atMost(5), where: whereOf({ kind, ...group }), orderBy: [{ [sort]: ascending }] };
+    const shown = fields.filter((field) => field in kindOf(kind).fields);
+    return `group${index}: ${query(kindOf(kind).list, page, `totalCount nodes { ${selectionOf(kind, shown)} }`)}`;
   });
   return queries.join('\n  ');
 }
 
-function groupOf([title, field]: (typeof groups)[number], address: string, { totalCount, nodes }: Data) {
+function groupOf([title, kind, field]: (typeof groups)[number], address: string, { totalCount, nodes }: Data) {
   const asset = ({ asset }: Data) => asset && link('Asset', asset, asset.uid ?? nameOf(asset));
   const row = (order: Data) => html`<tr>
-    <th scope="row">${link('WorkOrder', order)} <div class="phone"><small>${asset(order)}</small></div></th>
+    <th scope="row">${link(kind, order, nameOf(kind === 'Allocation' ? order.asset : order))} <div class="phone"><small>${asset(order)}</small></div></th>
     <td class="more">${asset(order)}</td>
-    <td class="more">${cell('WorkOrder', 'location', order)}</td>
-    <td>${tableCell('WorkOrder', 'status', order)}</td>
+    <td class="more">${cell(kind, 'location', order)}</td>
+    <td>${tableCell(kind, 'status', order)}</td>
     <td>${order[field] && time(order[field], !title.endsWith('today'))}</td>
   </tr>`;
   return html`<tbody>
@@ -102,9 +102,9 @@ function agenda(view: View, data: Data) {
   });
   if (filled.length === 0)
     return notice('Nothing is overdue, and nothing is planned for the next seven days', nothing, 'card empty pad');
-  const columns = { 'Work order': '', Asset: 'code more', Location: 'more', Status: 'status', When: '' };
+  const columns = { Name: '', Asset: 'code more', Location: 'more', Status: 'status', When: '' };
   const heads = Object.entries(columns).map(([name, classes]) => headOf(name, classes));
-  return html`<div class="card scroll" role="region" aria-label="Work orders to look at now">
+  return html`<div class="card scroll" role="region" aria-label="To look at now">
     <table class="groups">
       <thead><tr>${heads}</tr></thead>
       ${filled}

@@ -37,6 +37,12 @@ describeInChromium('the overview', () => {
       '[{ key: "STATUS:done", name: "Erledigt", color: "#2e7d32" }, { key: "STATUS:held", name: "On hold" }]';
     await service.data(`mutation { createLabels(input: ${labels}) { id } }`);
     await service.create('/work-orders', ...orders);
+    const [crane] = await service.create('/assets', { name: 'Crane' });
+    const times = [{ endDate: day(3) }, { endDate: day(-3) }, { endDate: day(3), statusId: 'done' }];
+    const input = times.map((time) => ({ assetId: crane?.id, startDate: day(-9), ...time }));
+    await service.data('mutation ($input: [CreateAllocationInput!]!) { createAllocations(input: $input) { id } }', {
+      input,
+    });
   });
 
   const groups = (page: Page) =>
@@ -56,6 +62,7 @@ describeInChromium('the overview', () => {
       ['Due today 2', 'Ends', 'Both'],
       ['Starts today 1', 'Begins'],
       ['Next seven days 1', 'Soon'],
+      ['Returns in seven days 1', 'Crane'],
       ['Without an end 1', 'Endless'],
       ['Without a location 1', 'Nowhere'],
       ['Without a start 1', 'Someday'],
@@ -66,6 +73,7 @@ describeInChromium('the overview', () => {
       'End',
       'Start',
       'Start',
+      'End',
       'Start',
       'Start',
       'End',
