@@ -135,8 +135,12 @@ class Authenticator {
   }
 
   async #authenticateKeys([key, secondKey]: readonly string[], request: FastifyRequest): Promise<Identity> {
-    if (key === undefined)
-      throw unauthorized('an API key is required: send it as Authorization: Bearer KEY, or as X-API-Key: KEY');
+    if (key === undefined) {
+      const password = request.routeOptions.config.acceptsPassword ? ', or as the password, with any user' : '';
+      throw unauthorized(
+        `an API key is required: send it as Authorization: Bearer KEY, or as X-API-Key: KEY${password}`,
+      );
+    }
     if (secondKey !== undefined) {
       const problem = 'expected one API key, received different ones in Authorization and X-API-Key';
       throw unauthorized(problem, 'two API keys');

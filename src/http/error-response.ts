@@ -23,8 +23,10 @@ export function setErrorHeaders(reply: FastifyReply, response: ErrorResponse): v
     const bearer = 'Bearer realm="yardgraph"';
     const { headers, routeOptions } = reply.request;
     const { authorization, 'x-api-key': key, 'user-agent': program = '' } = headers;
-    // A browser would ask for a user and a password, also in the explorer. Spreadsheets ask only then.
-    const isAsked = routeOptions.config.acceptsPassword && !authorization && !key && !program.startsWith('Mozilla/');
+    // A browser would ask for a user and a password, also in the explorer. Spreadsheets ask only then, and Excel calls
+    // itself Mozilla/4.0.
+    const isAsking = /^(?:basic |$)/i.test(authorization ?? '') && !key && !program.startsWith('Mozilla/5');
+    const isAsked = routeOptions.config.acceptsPassword && isAsking;
     reply.header('www-authenticate', isAsked ? [bearer, 'Basic realm="Yardgraph"'] : bearer);
   }
   const isBusy = response.status === 429 && !reply.hasHeader('retry-after');

@@ -248,6 +248,9 @@ export function proposeTargets(kind: RecordKind, names: readonly string[]): Read
     for (const [target, others] of known)
       for (const other of others)
         assign(open.find(([name, heading]) => !targets.has(name) && isSimilar(heading, other))?.[0], target);
+  // Beside the number of an asset, its name would have to agree.
+  const hasNumber = [...targets.values()].includes('asset.uid');
+  for (const [name, target] of targets) if (hasNumber && target === 'asset' && name !== target) targets.delete(name);
   return targets;
 }
 

@@ -304,6 +304,9 @@ function expectedDate(text: string, dates: DateForm | undefined): string {
   if (/^\d{4,6}(?:[.,]\d{1,15})?$/.test(text)) {
     return `${aDate} (spreadsheets number days: give the column the format of a date, and save it again)`;
   }
-  if (dates) return `a date such as ${dates.example} (--dates)`;
+  if (dates) {
+    const isShort = dates.example.includes('2026') && /^\d{1,2}\D\d{1,2}\D\d\d(?!\d)/.test(text);
+    return `a date such as ${dates.example}${isShort ? ', with four digits of the year' : ''} (--dates)`;
+  }
   return /^\d/.test(text) ? `${aDate}, or its order with --dates, such as 31.12.2026 or 12/31/2026` : aDate;
 }

@@ -89,6 +89,10 @@ export function createRowChecker(
     if (typeof title === 'string' && ofTotals.test(title.trim())) {
       warn({ line, column: '', message: 'this row is probably a total or a footer' });
     }
+    const { startDate: start, endDate: end } = fields;
+    // An end without a time is the whole day.
+    if (typeof start === 'string' && typeof end === 'string' && start > end.replace('T00:00:00.000', 'T24'))
+      warn({ line, column: '', message: 'the row ends before it starts' });
     if (fields.latitude === 0 && fields.longitude === 0) {
       warn({ line, column: 'latitude', message: 'the coordinates are 0 and 0, which is in the Atlantic' });
     }

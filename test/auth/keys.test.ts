@@ -124,16 +124,22 @@ describe('a request without a valid key', () => {
       service.get('/asset-categories', basic('office', key)),
       service.post('/assets', [{ name: 'Pump' }], basic('office', key)),
       service.post('/graphql', { query }, basic('office', key)),
-      service.get(path, basic('office', `${key}x`)),
-      service.get(path, basic(key, '')),
-      service.get(path, { authorization: `Basic ${Buffer.from(key).toString('base64')}x:` }),
+      service.get(path, { authorization: `Bearer ${key}x` }),
       service.get(path, { ...basic('office', key), 'x-api-key': await service.key() }),
       service.get(path, { 'user-agent': 'Mozilla/5.0 (X11)' }),
     ];
     for (const { status, headers } of await Promise.all(refused))
       expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="yardgraph"']);
-    const asked = (await service.get(path)).headers['www-authenticate'];
-    expect(asked).toEqual(['Bearer realm="yardgraph"', 'Basic realm="Yardgraph"']);
+    const asked = [
+      service.get(path),
+      service.get(path, { 'user-agent': 'Mozilla/4.0 (compatible; MSOffice 16)' }),
+      service.get(path, basic('office', `${key}x`)),
+      service.get(path, basic(key, '')),
+      service.get(path, { authorization: `Basic ${Buffer.from(key).toString('base64')}x:` }),
+    ];
+    for (const { headers } of await Promise.all(asked))
+      expect(headers['www-authenticate']).toEqual(['Bearer realm="yardgraph"', 'Basic realm="Yardgraph"']);
+    expect((await service.get(path)).text).toContain('as X-API-Key: KEY, or as the password, with any user');
   });
 
   test('is refused before the body is read, however large or invalid it is', async () => {

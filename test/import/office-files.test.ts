@@ -398,10 +398,12 @@ const attributes: readonly (readonly [kind: string, names: readonly string[], ta
     ['Asset', ['Motorleistung', 'Kostenstelle', 'Geräte-Nr.'], [null, null, 'uid']],
   ];
 
-const headings: readonly (readonly [kind: string, names: readonly string[], targets: readonly string[]])[] = [
+const headings: typeof attributes = [
   ['WorkOrder', ['Auftrag', 'Bezeichnung', 'Fällig am'], ['reference', 'name', 'endDate']],
   ['WorkOrder', ['Auftragsnr.', 'Auftrag', 'Anfang', 'Ende'], ['reference', 'name', 'startDate', 'endDate']],
   ['WorkOrder', ['Issue key', 'Summary', 'Issue Type', 'Due date'], ['reference', 'name', 'type', 'endDate']],
+  ['WorkOrder', ['Aufgabe', 'Gerät', 'Gerätenummer'], ['name', null, 'asset.uid']],
+  ['WorkOrder', ['Task', 'Asset no.', 'Location ID', 'Location'], ['name', 'asset.uid', 'Location ID', 'Location']],
   ['WorkOrder', ['Task Name', 'Progress', 'Due Date', 'Notes'], ['name', 'status', 'endDate', 'Notes']],
   ['WorkOrder', ['Summary', 'Project name', 'Location Name'], ['name', 'project', 'location']],
   [
@@ -450,7 +452,7 @@ test('titles above the headings are left out, which is no warning', async () => 
 });
 
 test.each(headings)('in a list of %s, %s have fields', (kind, names, targets) => {
-  expect(names.map((name) => proposeTargets(kindNamed(kind), names).get(name))).toEqual(targets);
+  expect(names.map((name) => proposeTargets(kindNamed(kind), names).get(name) ?? null)).toEqual(targets);
 });
 
 test('dates with two orders, and headings that nobody knows, are not guessed', async () => {

@@ -73,7 +73,8 @@ describe('dates and times', () => {
   const once = 'a time that occurs once in Europe/Berlin, or its offset, such as +02:00';
   test.each<[string, Profile, string[]]>([
     [`${anyDate}, or its order with --dates, such as 31.12.2026 or 12/31/2026`, {}, ['03/01/2026', '01.03.2026']],
-    ['a date such as 31.12.2026 (--dates)', german, ['03/01/2026', 'soon', '01.03.26', '1. März 26', '2026./03./01']],
+    ['a date such as 31.12.2026 (--dates)', german, ['03/01/2026', 'soon', '1. März 26', '2026./03./01']],
+    ['a date such as 31.12.2026, with four digits of the year (--dates)', german, ['01.03.26', '1.3.26 16:00']],
     ['a date such as 31.12.2026 (--dates)', german, ['31.12/2026', '2026-03-01 07:30 CET']],
     [anyDate, {}, ['soon', 'x'.repeat(10_000)]],
     [`${anyDate} (spreadsheets number days: give the column the format of a date`, german, ['45658', '45658.25']],
@@ -446,6 +447,13 @@ describe('warnings', () => {
       'another program has probably damaged letters',
       '2 city "KÃ¶ln", then in line 5, "â€œdepot"',
       2,
+    ],
+    [
+      project,
+      'name|startDate|endDate',
+      ['A|2026-12-05|2026-12-03', 'B|2026-12-05T07:30:00Z|2026-12-05', 'C|2026-12-05|'],
+      'the row ends before it starts',
+      '2',
     ],
     [location, 'name|latitude', ofTotals, 'this row is probably a total or a footer', '2', 5],
   ])('%o %s %j', (kind, columns, rows, message, where, count = 1) => {
