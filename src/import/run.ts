@@ -6,7 +6,7 @@ import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { quote } from '../model/issues.ts';
 import { linkField, listField, pluralize } from '../model/labels.ts';
-import type { RecordKind } from '../model/record-kind.ts';
+import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { kindNamed, label, linkOrder } from '../records/index.ts';
 import { describeDifference } from './alike.ts';
 import { columnFields } from './columns.ts';
@@ -24,7 +24,9 @@ import {
   type ItemResult,
   importItems,
   isRejectedRequest,
+  readNodes,
   sendInHalves,
+  slices,
 } from './requests.ts';
 import {
   columnPath,
@@ -35,6 +37,7 @@ import {
   type Outcome,
   type RowIssue,
   type RowOutcome,
+  rowKeyText,
 } from './row.ts';
 import type { WarningCollector } from './warnings.ts';
 
@@ -133,6 +136,7 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
       addToTotals(totals, outcome, work.deleteMissing !== undefined);
       warnOfForeignIds(outcome, warnOf(outcome.row.file));
     }
+    if (pass.warns) await warnOfAlikeKeys(work, outcomes);
     pass.onPart(outcomes);
     work.onProgress(part.length);
   }
@@ -188,6 +192,30 @@ function warnOfForeignIds({ row: { source }, foreign }: RowOutcome, warn?: Warni
     warn?.({ line: source.line, column: source.names[cell] ?? field, message });
   }
 }
+
+/** New rows whose key is that of a stored record but for case, or white space around it. */
+async function warnOfAlikeKeys({ yardgraph, upsertKeys, warnings }: Import, outcomes: readonly RowOutcome[]) {
+  for (const [kind, by] of upsertKeys) {
+    if (!matchableFields(kind).includes(by)) continue;
+    const created = outcomes.flatMap(({ row, outcome }) => {
+      const text = row.kind === kind && outcome === 'CREATED' ? rowKeyText(row, by) : undefined;
+      return text !== undefined && isShortLatin.test(text) ? [{ row, text, key: text.trim() }] : [];
+    });
+    const stored = new Map<string, string>();
+    for (const keys of slices(created.map(({ key }) => key)))
+      for await (const node of readNodes(yardgraph, kind, by, { [by]: { in: keys, ignoreCase: true } }))
+        stored.set(String(node[by]).toLowerCase(), String(node[by]));
+    for (const { row, text, key } of created) {
+      const other = stored.get(key.toLowerCase());
+      const message = `a stored ${kind.label} has nearly the same ${by}`;
+      const detail = `${quote(text)} and ${quote(other ?? '')}`;
+      if (other !== undefined) warnings.get(row.file)?.warn({ line: row.source.line, column: '', message, detail });
+    }
+  }
+}
+
+/** The service ignores the case of other texts in parts only. */
+const isShortLatin = /^[ -~\u00a0-\u017f]{1,100}$/;
 
 function rejectRow(index: RowIndex, row: FileRow, message: string): RowOutcome {
   const issues = [{ path: [], message }];

@@ -430,6 +430,14 @@ test.each(attributes)('in a list of %s, %s are not taken for what they are attri
   expect(names.map((name) => proposed.get(name) ?? null)).toEqual(targets);
 });
 
+test('a new row whose number is nearly that of a stored record has a note with both', async () => {
+  await drop('Asset', 'a.csv', 'Name;Nr\nKran;MB-3004\nBagger;MB-3006\nLader;ÖL-1\n');
+  const { counts, notes } = await drop('Asset', 'b.csv', 'Name;Nr\nA;mb-3004\nB;"MB-3006 "\nC;öl-1\nD;MB-3005\n');
+  expect(counts).toEqual([4, 0, 0, 0]);
+  const first = 'line 2, "mb-3004" and "MB-3004", then in line 3, "MB-3006 " and "MB-3006"';
+  expect(notes).toContain(`  b.csv: a stored asset has nearly the same uid: 3 times, first in ${first}`);
+});
+
 test('a month alone is its first day in a column of months, and refused among dates', async () => {
   const months = await drop('Asset', 'a.csv', 'Name;Baujahr;Gekauft\nA;Mrz 21;1.6.21\nB;Mai 2019;12.01.2027\n');
   const among = await drop('Asset', 'b.csv', 'Name;Gekauft\nA;Mrz 21\nB;1.6.2021\n');
