@@ -1,7 +1,7 @@
 /** The columns of files to import: the field of each, and how its values are read. */
 import { html, nothing } from 'lit-html';
 import { columnFields, columnKey } from '../import/columns.ts';
-import { type Choices, columnId, type ProposedColumn, targetColumn } from '../import/proposal.ts';
+import { type Choices, columnId, hasHeadings, type ProposedColumn, targetColumn } from '../import/proposal.ts';
 import { parseMonth } from '../import/values.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { inOrder, kindOf, linkOf, title, words } from './kinds.ts';
@@ -61,7 +61,8 @@ export function columnTable(shown: ColumnForm) {
     </tr>`;
   };
   const heads = ['In the file', 'First values', 'Becomes'].map((head) => headOf(head));
-  return html`<details ?open=${isOpen}><summary>${columns.length} columns: ${chosen} become fields, ${columns.length - chosen} left out</summary>
+  const question = html`<p class="notice pad">No heading is known. Does the first row of the file have headings?</p>`;
+  return html`${hasHeadings(columns) ? nothing : question}<details ?open=${isOpen}><summary>${columns.length} columns: ${chosen} become fields, ${columns.length - chosen} left out</summary>
     <div class="card scroll" tabindex="0" role="region" aria-label="Columns"><table>
       <thead><tr>${heads}${headOf('Read as', 'more')}</tr></thead>
       <tbody>${columns.map(row)}</tbody>

@@ -218,6 +218,10 @@ function isHeading(kind: RecordKind, name: string): boolean {
   return targetColumn(kind, name.trim()) !== undefined || known.some(([, texts]) => texts.includes(heading));
 }
 
+/** False if the first row is probably a record. */
+export const hasHeadings = (columns: readonly ProposedColumn[]): boolean =>
+  columns.some(({ kind, name }) => isHeading(kind, name));
+
 /** A browser took minutes for 30,000 columns, or a heading of 2,000,000 characters. */
 const maxColumns = 500;
 const maxHeading = 500;

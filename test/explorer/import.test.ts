@@ -263,6 +263,18 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText('Stored already with names of new rows: 1. These rows become second records.').waitFor();
   });
 
+  test.each([
+    ['TX 18;MB-3001\nTX 20;MB-3002\n', '0 new, 1 refused', 1],
+    ['Xyz;Bezeichnung\nTX 20;MB-3002\n', '1 new', 0],
+  ])('asks for headings where none is known: %j', async (content, counts, count) => {
+    const { page } = await visitTable();
+    await drop(page, 'assets.csv', new TextEncoder().encode(content));
+    await page.getByText(counts, { exact: true }).waitFor();
+    expect(await page.getByText('No heading is known. Does the first row of the file have headings?').count()).toBe(
+      count,
+    );
+  });
+
   test('of a program is not undone with the changes of others, from which no message tells its own', async () => {
     const run = { 'x-import-run': 'positions' };
     for (const headers of [run, {}, run]) await open.post('/assets', [{ name: 'Crane' }], headers);
