@@ -1,9 +1,10 @@
 /** The entries of a form: reads their values, checks them, and stores them. */
 import { capitalized } from '../model/labels.ts';
 import { clockTexts, isReversed, movedDay, readTime } from './clock.ts';
-import { inOrder, isLink, kindOf, linkOf } from './kinds.ts';
+import { inOrder, isLink, kindOf, linkOf, numberedName } from './kinds.ts';
 import { fold } from './matches.ts';
-import type { Data } from './service.ts';
+import { namesOf, query } from './queries.ts';
+import { type Data, read } from './service.ts';
 import { store } from './writes.ts';
 
 export const longTexts = ['notes', 'description'];
@@ -43,6 +44,12 @@ interface FieldIssue {
   readonly message: string;
 }
 
+/** By the codes of issues. */
+const problems: Readonly<Record<string, string>> = {
+  changed: 'somebody has changed the record meanwhile',
+  clash: 'the asset has another allocation at this time. Save again to store both',
+};
+
 export class Draft {
   readonly kind: string;
   /** The record that the entries are based on, or the values that a new one begins with. */
@@ -53,8 +60,8 @@ export class Draft {
   isBusy = false;
   /** The systems of which other records of the kind have IDs. */
   systems: readonly string[] = [];
-  /** The values that were refused because of a clash: the same ones are stored all the same. */
-  #clashing = '';
+  /** The values that were doubtful: the same ones are stored all the same. */
+  #doubtful = '';
   /** By the names of their inputs. A restored value is no entry. */
   readonly #entries = new Map<string, Entry>();
   readonly #redraw: () => void;
@@ -214,12 +221,28 @@ export class Draft {
     });
   }
 
+  /** Says which other record has an added external ID. The service stores it for both. */
+  async #findSameId(): Promise<string | undefined> {
+    const { list } = kindOf(this.kind);
+    for (const [key, value] of this.addedIds.filter(([system, id]) => system && id)) {
+      const page = { first: 1, where: { externalIds: { key, value } } };
+      const [found] = (await read(query(list, page, `nodes { ${namesOf(this.kind)} }`)))[list].nodes;
+      if (found) return `${numberedName(found)} has the ID ${value} of ${key}`;
+    }
+    return undefined;
+  }
+
   /** Stores records with the entries, and returns them. Otherwise shows why they are refused. */
   async store(input: readonly Data[]) {
     this.#show({ isBusy: true });
     const values = JSON.stringify(input);
+    const isConfirmed = values === this.#doubtful;
     try {
-      return await store(this.kind, input, values !== this.#clashing);
+      const other = isConfirmed ? undefined : await this.#findSameId();
+      if (!other) return await store(this.kind, input, !isConfirmed);
+      this.#doubtful = values;
+      this.#show({ problem: `${other} already. Save again to store both` });
+      return undefined;
     } catch (error) {
       const { message, items = [] } = error as Data;
       const issues = items.flatMap(({ field = '', message }: Data) => {
@@ -227,13 +250,8 @@ export class Draft {
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
         return name ? [{ field: name, message: `${capitalized(message)}.` }] : [];
       });
-      const codes = items.map(({ code }: Data) => code);
-      if (codes.includes('clash')) this.#clashing = values;
-      const problem = codes.includes('changed')
-        ? 'somebody has changed the record meanwhile'
-        : codes.includes('clash')
-          ? 'the asset has another allocation at this time. Save again to store both'
-          : (items[0]?.message ?? message);
+      if (items.some(({ code }: Data) => code === 'clash')) this.#doubtful = values;
+      const [problem = items[0]?.message ?? message] = items.flatMap(({ code }: Data) => problems[code] ?? []);
       this.#show(issues.length > 0 ? { issues } : { problem });
       return undefined;
     }

@@ -139,9 +139,13 @@ export function filterForm(view: View) {
     details.open = false;
     details.querySelector('summary')?.focus();
   };
+  const leave = ({ currentTarget, relatedTarget }: FocusEvent) => {
+    const details = currentTarget as HTMLDetailsElement;
+    if (relatedTarget && !details.contains(relatedTarget as Node)) details.open = false;
+  };
   return keyed(
     addressOf(view),
-    html`<details class="filter" @keydown=${close}>
+    html`<details class="filter" @keydown=${close} @focusout=${leave}>
       <summary class="button bare">Filter</summary>
       <form class="floats pad row" @submit=${submit} ${ref((form) => form && drawInputs(view, form as HTMLFormElement))}></form>
     </details>`,

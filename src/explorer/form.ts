@@ -115,6 +115,8 @@ class RecordForm extends HTMLElement {
     const label = isNew ? `New ${words(kind)}` : 'Edit';
     const inputs = names.map((name) => fieldInput(draft, name));
     const save = () => void this.#save(isNew);
+    // The conflict says why.
+    if (isStale) draft.problem = '';
     const conflict = isStale ? this.#conflict() : nothing;
     const copy = button('Copy mutation', () => this.#copy());
     const mutation = html`<details class="query"><summary>Mutation</summary> ${copy}</details>`;

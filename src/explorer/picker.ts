@@ -162,7 +162,12 @@ class Picker extends AsyncDirective {
     event.stopPropagation();
     if (!this.#isOpen) return this.#open();
     if (event.key === 'Escape') return this.#pick(this.#options.value);
-    if (event.key === 'Enter' && this.#active < 0) return this.#accept(true);
+    if (event.key === 'Enter' && this.#active < 0) {
+      await this.#accept(true);
+      // One of several: Enter again takes the first.
+      if (this.#text !== undefined) this.#active = 0;
+      return this.#draw();
+    }
     const choices = this.#choices();
     if (event.key === 'Enter') choices[this.#active]?.choose();
     if (step) this.#active = (Math.max(this.#active + step, step - 1) + choices.length) % choices.length;

@@ -50,11 +50,11 @@ function shownValue(kind: string, field: string, value: unknown, names: Data) {
 const whoDid = ({ user }: Data, did: string) =>
   user ? html`<b>${nameOf(user)}</b> ${did}` : html`<b>${title(did)}</b>`;
 
-/** With `mayUndo`, each change of values has a button that reverses it. */
+/** With `mayUndo`, the latest change has a button that reverses it: earlier ones have been changed since. */
 function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo = false) {
   const fieldOf = ({ field, before, after }: Data) => html`<span class="quiet">${title(linkOf(field))}</span>
     <div><del class="quiet">${shownValue(kind, field, before, names)}</del> <span class="quiet">→</span> <ins>${shownValue(kind, field, after, names)}</ins></div>`;
-  const changeOf = (change: Data) => {
+  const changeOf = (change: Data, index: number) => {
     const { at, action, message, fields } = change;
     const isUndo = message === 'Undo';
     const did = isUndo ? ({ CREATED: 'restored' }[String(action)] ?? 'undid a change') : action.toLowerCase();
@@ -63,7 +63,8 @@ function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo
     const reverse = button('Undo', () => void undo(range()), 'bare');
     return html`<li>
       ${time(at)}
-      <div>${mayUndo && changed.length > 0 ? reverse : nothing} ${whoDid(change, did)}${message && !isUndo && !isOfUndo(message) ? `: ${message}` : ''}</div>
+      <div>${whoDid(change, did)}${message && !isUndo && !isOfUndo(message) ? `: ${message}` : ''}
+        ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>
       ${changed.map(fieldOf)}
     </li>`;
   };
@@ -77,7 +78,7 @@ function historyPage(view: View, { nodes, hasMore, endCursor, horizon }: Data, n
   const way = (text: string, cursor?: string) =>
     html`<a class="button" href=${addressOf({ ...view, after: cursor })}>${text}</a>`;
   return html`<section>
-    <header><h2>History</h2></header> ${changeList(kind, nodes, names, mayUndo)}
+    <header><h2>History</h2></header> ${changeList(kind, nodes, names, mayUndo && !after)}
     ${isCut ? html`<small>Earlier changes are no longer kept.</small>` : nothing}
     <div class="row">${hasMore ? way('Older changes', endCursor) : nothing} ${after ? way('Latest changes') : nothing}</div>
   </section>`;
@@ -93,11 +94,11 @@ export function deletedName(change: Data, names: Data): string {
   return nameOf({ id: change.recordId, asset: names[`assetId${values.assetId}`], ...values });
 }
 
-function deletionNotice(kind: string, deletion: Data, { mayWrite }: Page) {
+function deletionNotice(kind: string, deletion: Data, { mayWrite }: Page, remark = '') {
   const { at, user } = deletion;
   const restore = button('Undo', () => void undo(rangeOfDeletion(deletion)), 'primary end');
   return html`<div class="notice card pad row">
-    <span><b>Deleted</b> ${time(at)} ${user ? `by ${nameOf(user)}` : ''}</span> ${mayWrite(kind) ? restore : nothing}
+    <span><b>Deleted</b> ${time(at)} ${user ? `by ${nameOf(user)}` : ''}${remark}</span> ${mayWrite(kind) ? restore : nothing}
   </div>`;
 }
 
@@ -248,7 +249,7 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
       record.history.nodes.filter((change: Data) => change.at > time),
       names,
     );
-  return html`${isKept ? deletionNotice(kind, deletion, page) : nothing} ${formPage({ kind, record, page, changesSince })}`;
+  return html`${isKept ? deletionNotice(kind, deletion, page, '. Undo that to save your entries.') : nothing} ${formPage({ kind, record, page, changesSince })}`;
 }
 
 function recordActions(kind: string, record: Data, page: Page) {

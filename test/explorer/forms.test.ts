@@ -213,6 +213,7 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByRole('option', { name: /^South yard Quay 2/ }).waitFor();
     await place.press('Enter');
     expect(await place.inputValue()).toBe('south yard');
+    await page.locator('[role=option][aria-selected=true]').waitFor();
     await place.press('Tab');
     await place.locator('..').getByText('Choose a location from the list.').waitFor();
     expect(await barriers(page)).toEqual([]);
@@ -239,7 +240,8 @@ describeInChromium('a work order in the explorer', () => {
     await history.filter({ hasText: /Location\s+South yard\s+→\s+ERP-LOCATION-7/ }).waitFor();
     const coloured = history.filter({ hasText: /Status\s+Planned\s+→\s+Released/ }).locator('.label');
     expect(await coloured.count()).toBe(2);
-    // Any of its changes can be undone.
+    // The latest of its changes can be undone.
+    expect(await history.getByRole('button', { name: 'Undo' }).count()).toBe(1);
     await history.filter({ hasText: 'ERP-LOCATION-7' }).getByRole('button', { name: 'Undo' }).click();
     await status(page).getByText('Undone.').waitFor();
     expect((await read()).locationId).toBe(locations[2]?.id);
@@ -394,23 +396,29 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByLabel('Start date', { exact: true }).fill('2026-03-02');
     await page.getByLabel('System', { exact: true }).fill('erp');
     await page.getByLabel('ID in this system').first().fill('A 1');
+    await service.data(
+      `mutation { createAllocations(input: [{ assetId: "${crane?.id}", externalIds: { erp: "A 1" } }]) { id } }`,
+    );
+    await save(page).click();
+    await page.getByText('has the ID A 1 of erp already. Save again to store both.').waitFor();
     await look(page, 'explorer-form');
     await save(page).click();
     await status(page).getByText('Allocation created.').waitFor();
     const allocations = async () =>
       (await service.data('{ allocations { nodes { asset { name } startDate externalIds } } }')).allocations.nodes;
-    const first = { asset: { name: 'Crane' }, startDate: '2026-03-02T00:00:00.000Z', externalIds: { erp: 'A 1' } };
-    expect(await allocations()).toEqual([first]);
+    const other = { asset: { name: 'Crane' }, startDate: null, externalIds: { erp: 'A 1' } };
+    const first = { ...other, startDate: '2026-03-02T00:00:00.000Z' };
+    expect(await allocations()).toEqual([other, first]);
     // Another one at the same time is asked for twice.
     await page.goto(`${origin}/explore?kind=Asset&id=${crane?.id}`);
     await page.getByRole('link', { name: 'New allocation' }).click();
     await page.getByLabel('Start date', { exact: true }).fill('2026-03-05');
     await save(page).click();
     await page.getByText('Not saved: the asset has another allocation at this time.').waitFor();
-    expect(await allocations()).toEqual([first]);
+    expect(await allocations()).toEqual([other, first]);
     await save(page).click();
     await status(page).getByText('Allocation created.').waitFor();
-    expect(await allocations()).toHaveLength(2);
+    expect(await allocations()).toHaveLength(3);
     // The name of a status is entered, and changed, on its page.
     await page.goto(`${origin}/explore?kind=Status&id=status-8`);
     for (const name of ['In plan', 'Planned again']) {
