@@ -136,7 +136,7 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
       addToTotals(totals, outcome, work.deleteMissing !== undefined);
       warnOfForeignIds(outcome, warnOf(outcome.row.file));
     }
-    if (pass.warns) await warnOfAlikeKeys(work, outcomes);
+    if (!pass.storing) await warnOfAlikeKeys(work, outcomes);
     pass.onPart(outcomes);
     work.onProgress(part.length);
   }
