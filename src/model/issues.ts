@@ -103,7 +103,8 @@ export const truncate = (text: string, maxLength: number): string =>
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const formatCount = (n: number): string => n.toLocaleString('en-US');
+/** A page has the form of the browser. */
+export const formatCount = (n: number): string => n.toLocaleString('document' in globalThis ? undefined : 'en-US');
 
 /** Truncates input to 100 characters, and escapes unprintable ones. */
 export function quote(sent: string): string {
