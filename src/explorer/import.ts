@@ -14,6 +14,7 @@ import { formatCount, quote } from '../model/issues.ts';
 import { listField, pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
+import { addressOf } from './address.ts';
 import { areClear, columnTable, keyOf, optionTitles, settings } from './import-columns.ts';
 import { changeTable, type Explained, explain } from './import-preview.ts';
 import { inWords, kindNames, kindOf, outsideQuotes, title, undoRunId, words } from './kinds.ts';
@@ -394,11 +395,14 @@ class ImportDialog extends HTMLElement {
   }
 
   #result(): unknown {
-    const { counts, refused = [] } = this.#stored ?? {};
+    const { counts, refused = [], made } = this.#stored ?? {};
+    const kind = this.#columns[0]?.kind.name ?? '';
+    const newest = html`<a class="link" href=${addressOf({ kind, sort: '-createdAt' })}>Show the new ${words(kindOf(kind).list)}</a>`;
     const download = ({ name, texts }: (typeof refused)[number]) => html`<p>Not stored, with the reasons:
       <a class="link" href=${URL.createObjectURL(new Blob([...texts]))} download=${name}
         @click=${() => (this.#refusedRows = 0)}>${name}</a>. Correct the rows, and drop that file.</p>`;
-    return counts === undefined ? nothing : html`<p><b>${counts}</b></p> ${refused.map(download)}`;
+    if (counts === undefined) return nothing;
+    return html`<p><b>${counts}</b> ${made?.created > 0 && kindNames.includes(kind) ? newest : nothing}</p> ${refused.map(download)}`;
   }
 }
 /** Undoes an import of the list, as a run of its own. Returns the message of its end. */
