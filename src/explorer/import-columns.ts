@@ -14,8 +14,10 @@ interface ColumnForm {
   change(changed: Partial<Choices>): void;
 }
 
+type Texts = Readonly<Record<string, string>>;
+
 /** By the options of the command, which its messages name. */
-export const optionTitles: Readonly<Record<string, string>> = {
+export const optionTitles: Texts = {
   dates: 'Dates are written as',
   encoding: 'Encoding',
   'time-zone': 'Time zone',
@@ -62,7 +64,7 @@ export function columnTable(shown: ColumnForm) {
   };
   const heads = ['In the file', 'First values', 'Becomes'].map((head) => headOf(head));
   const question = html`<p class="notice pad">No heading is known. Does the first row of the file have headings?</p>`;
-  return html`${hasHeadings(columns) ? nothing : question}<details ?open=${isOpen}><summary>${columns.length} columns: ${chosen} become fields, ${columns.length - chosen} left out</summary>
+  return html`${hasHeadings(columns) ? nothing : question}<details ?open=${isOpen}><summary>Columns: ${chosen} of ${columns.length} become fields</summary>
     <div class="card scroll" tabindex="0" role="region" aria-label="Columns"><table>
       <thead><tr>${heads}${headOf('Read as', 'more')}</tr></thead>
       <tbody>${columns.map(row)}</tbody>
@@ -106,14 +108,14 @@ function readAs({ columns, choices }: ColumnForm, column: ProposedColumn) {
   const isBeside =
     field !== columnKey(found) && columns.some((other) => keyOf(kind, targets[columnId(other)]) === field);
   if (isBeside && !field?.startsWith('externalIds')) return 'Names, if they differ from IDs';
-  const keyTitles: Readonly<Record<string, string>> = { id: 'IDs', any: 'Names or IDs', name: 'Names' };
+  const keyTitles: Texts = { id: 'IDs', any: 'Names or IDs', name: 'Names' };
   if (found.is === 'link') return `${keyTitles[found.by] ?? title(found.by)} of ${found.target.pluralLabel}`;
   if (found.is === 'id') return 'ID of the row, for links to it: it is not stored';
   if (found.is !== 'field') return 'Text';
   const isYears = years && samples.every((text) => /^\d{4}$/.test(text));
   // A time with an offset needs no zone.
   const zone = texts.some((text) => /^[^:]*\d:\d\d[^Z+-]*$/.test(text)) ? `, times in ${timeZone}` : '';
-  const forms: Readonly<Record<string, string>> = {
+  const forms: Texts = {
     dateTime: isYears
       ? 'The first day of the year'
       : months && samples.every(parseMonth)
@@ -132,12 +134,7 @@ const dateForms = ['31.12.2026', '31.12.26', '12/31/2026', '12/31/26', '31/12/20
 /** `decode` reads the files anew, in another encoding. */
 export function settings({ columns, choices, change }: ColumnForm, decode: (encoding: string) => void) {
   const { dates = '', decimalComma, encoding = '', timeZone, upsertBy = [] } = choices;
-  const menu = (
-    name: string,
-    value: string,
-    texts: Readonly<Record<string, string>>,
-    choose: (value: string) => void,
-  ) => {
+  const menu = (name: string, value: string, texts: Texts, choose: (value: string) => void) => {
     const option = ([key, text]: [string, string]) =>
       html`<option value=${key} ?selected=${key === value}>${text}</option>`;
     const listen = ({ target }: Event) => choose((target as HTMLSelectElement).value);
@@ -159,7 +156,7 @@ export function settings({ columns, choices, change }: ColumnForm, decode: (enco
 }
 
 /** The columns by which stored records can be found. */
-function keysOf(columns: readonly ProposedColumn[], { targets }: Choices): Readonly<Record<string, string>> {
+function keysOf(columns: readonly ProposedColumn[], { targets }: Choices): Texts {
   const found = columns.flatMap((column) => {
     const { kind } = column;
     const target = keyOf(kind, targets[columnId(column)]);

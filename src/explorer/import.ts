@@ -17,7 +17,7 @@ import { kindNamed, kindOfId } from '../records/index.ts';
 import { addressOf } from './address.ts';
 import { areClear, columnTable, keyOf, optionTitles, settings } from './import-columns.ts';
 import { changeTable, type Explained, explain } from './import-preview.ts';
-import { inWords, kindNames, kindOf, outsideQuotes, title, undoRunId, words } from './kinds.ts';
+import { inWords, kindNames, kindOf, numberedName, outsideQuotes, title, undoRunId, words } from './kinds.ts';
 import type { Data } from './service.ts';
 import { button, headOf, openDialog } from './values.ts';
 
@@ -30,6 +30,7 @@ const inTitles = (message: string): string =>
     .filter((part) => !/(?:^| )--[a-z]/.test(part) && !kindOfId(part.replace(/,$/, '')))
     .join(' ')
     .replace(/[:;,]$/, '')
+    .replace(/(?<!\\)\\n/g, ' ')
     .replace(/expected one (.{1,30}), received id "[^"]{1,110}" and/, 'no $1 has both the ID beside it and the');
 
 async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
@@ -299,7 +300,7 @@ class ImportDialog extends HTMLElement {
     const change = (changed: Partial<Choices>) => this.#change(changed);
     const shown = { columns: this.#columns, choices: this.#choices, isOpen: this.#isOpen, change };
     render(
-      html`<header class="row"><h2>Import ${this.#names} <small>${this.#size()}</small></h2></header>
+      html`<header class="row"><h2>Import ${this.#names} <small>${this.#work && countedRows(this.#work.scanned.total)}</small></h2></header>
         ${this.#files.length === 1 && !this.#stored ? this.#kindMenu() : nothing}
         ${this.#problem ? html`<p role="alert" class="error">${this.#problem}</p>` : nothing}
         ${this.#checked && isShown && !this.#problem ? this.#doubts(this.#checked) : nothing} ${this.#result()}
@@ -311,11 +312,6 @@ class ImportDialog extends HTMLElement {
           <span class="end"></span> ${this.#isBusy ? button('Stop', () => this.#end()) : close} ${this.#next()}</p>`,
       this,
     );
-  }
-
-  #size(): string {
-    const total = this.#work?.scanned.total;
-    return total === undefined ? '' : `${countedRows(total)}, ${this.#columns.length} columns`;
   }
 
   #sum(): string {
@@ -355,16 +351,17 @@ class ImportDialog extends HTMLElement {
   #doubts(checked: Checked) {
     const { values, namesakes, totals, notes } = checked;
     const row = (value: Explained['values'][number]) => {
-      const { message, line, text, count, renamed } = value;
+      const { message, line, text, count, renamed, fields } = value;
       const question =
         renamed && `The ID beside it is that of ${quote(renamed)}. Was it renamed after the file was written?`;
       return html`<tr>
-        <th scope="row">${count === 1 ? `Line ${line}` : `${countedRows(count)} from line ${line}`}${text ? `: ${text}` : ''}</th>
-        <td class="whole">${inTitles(message)}${question ? `. ${question}` : ''}</td>
-        <td>${this.#remedy(value, checked)}</td></tr>`;
+        <th scope="row">${count === 1 ? `Line ${line}` : `${countedRows(count)} from line ${line}`}${text ? `: ${text}` : ''}
+          <small>${count === 1 ? numberedName({ ...fields, id: '' }) : ''}</small></th>
+        <td class="whole">${inTitles(message)}${question ? `. ${question}` : ''}
+          <div class="row">${this.#remedy(value, checked)}</div></td></tr>`;
     };
     const table = html`<div class="card scroll" tabindex="0" role="region" aria-label="Not clear"><table>
-      <thead><tr>${['In the file', 'Problem', 'Remedy'].map((head) => headOf(head))}</tr></thead>
+      <thead><tr>${['In the file', 'Problem'].map((head) => headOf(head))}</tr></thead>
       <tbody>${values.slice(0, 20).map(row)}</tbody></table></div>`;
     return html`${
       values.length > 0
@@ -378,11 +375,12 @@ class ImportDialog extends HTMLElement {
     } ${changeTable(checked, checked)} <p>${notes.map((note) => html`<small>${note}</small><br>`)}</p>`;
   }
 
-  #remedy({ text, link, alike, creatable }: RefusedValue, { values, keys }: Explained): unknown {
+  #remedy({ text, link, alike, creatable }: RefusedValue, { values, keys, changed }: Checked): unknown {
     const { names, createMissing, targets } = this.#choices;
     const use = () => this.#change({ names: { ...names, [link]: { ...names[link], [text ?? '']: alike ?? '' } } });
+    const correct = `Correct it in the file${changed > 0 ? ' that you get' : ''}.`;
     const using = alike === undefined ? nothing : button(`Use ${quote(alike)}`, use);
-    if (!creatable) return alike === undefined ? 'Refused' : using;
+    if (!creatable) return alike === undefined ? html`<small>${correct}</small>` : using;
     const key = keys.get(creatable);
     const column = this.#columns.find((it) => keyOf(it.kind, targets[columnId(it)]) === link);
     if (key && column)

@@ -86,8 +86,9 @@ const maxReasons = 1_000;
 /** Rows refused for the same value, and what helps: the name that is meant, or a record to create. */
 export interface RefusedValue {
   readonly message: string;
-  /** The line of the first row. */
+  /** The line and the fields of the first row. */
   readonly line: number;
+  readonly fields: RecordRow['fields'];
   readonly link: string;
   readonly text: string | undefined;
   readonly alike: string | undefined;
@@ -136,7 +137,8 @@ export class Refusals {
     const isUnknown = code === 'no-record' && path[1] === 'name' && alike === undefined;
     const creatable = issue.creatable ?? (isUnknown ? link?.target : undefined);
     const linkName = linkField(String(path[0] ?? ''));
-    this.values.set(message, { message, line: source.line, link: linkName, text, alike, creatable, beside, count: 1 });
+    const first = { line: source.line, fields, link: linkName, text, alike, creatable, beside };
+    this.values.set(message, { message, ...first, count: 1 });
   }
 
   lines(): readonly string[] {

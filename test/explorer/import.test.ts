@@ -57,7 +57,7 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText('2 new, 1 refused').waitFor();
     expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Not clear');
     await page.getByText('Dates such as 31.12.2026', { exact: true }).waitFor();
-    await page.getByRole('row', { name: 'Line 4' }).getByText('received "45.02.2026"').waitFor();
+    await page.getByRole('row', { name: 'Line 4 A-3 Truck' }).getByText('received "45.02.2026"').waitFor();
     expect(await assets()).toEqual([]);
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-import');
@@ -240,7 +240,7 @@ describeInChromium('a file in the explorer', () => {
 
     const problem = page.getByRole('row', { name: 'Line 3: Lock' });
     await problem.getByText('The ID beside it is that of "Kiel lock". Was it renamed').waitFor();
-    await page.getByText('9 columns: 7 become fields, 2 left out').waitFor();
+    await page.getByText('Columns: 7 of 9 become fields').waitFor();
     expect(await page.getByLabel('Field for uid').isVisible()).toBe(false);
     expect(await barriers(page)).toEqual([]);
     await problem.getByRole('button', { name: 'Use "Kiel lock"' }).click();
