@@ -239,7 +239,8 @@ class ImportDialog extends HTMLElement {
     const checked = await preview(work);
     const explained = await explain(work, checked);
     const notes: string[] = [];
-    describeNotes(work, checked, (note) => notes.push(inTitles(note)));
+    const totals = { ...checked.totals, missing: new Map() };
+    describeNotes(work, { ...checked, totals }, (note) => notes.push(inTitles(note)));
     signal.throwIfAborted();
     this.#checked = { ...checked, ...explained, notes };
   }
@@ -372,7 +373,8 @@ class ImportDialog extends HTMLElement {
       namesakes > 0
         ? html`<p class="notice pad">Stored already with names of new rows: ${formatCount(namesakes)}. These rows become second records.</p>`
         : nothing
-    } ${changeTable(checked, checked)} <p>${notes.map((note) => html`<small>${note}</small><br>`)}</p>`;
+    } ${[...totals.missing].map((created) => this.#created(...created))} ${changeTable(checked, checked)}
+      <p>${notes.map((note) => html`<small>${note}</small><br>`)}</p>`;
   }
 
   #remedy({ text, link, alike, creatable }: RefusedValue, { values, keys, changed }: Checked): unknown {
@@ -390,6 +392,15 @@ class ImportDialog extends HTMLElement {
     const { length } = values.filter((value) => value.creatable === creatable);
     const label = length === 1 ? 'Create it' : `Create all missing ${creatable.pluralLabel}`;
     return html`${using} ${button(label, () => this.#change({ createMissing: [...createMissing, listField(creatable)] }))}`;
+  }
+
+  #created(kind: RecordKind, names: ReadonlySet<string>): unknown {
+    const createMissing = this.#choices.createMissing.filter((list) => list !== listField(kind));
+    // Labels have keys here, such as `STATUS:Rented`.
+    const first = [...names].slice(0, 5).map((name) => (kind.name === 'Label' ? name.replace(/^\w+:/, '') : name));
+    const text = `To create: ${pluralize(names.size, kind)}, ${first.join(', ')}${names.size > 5 ? ', …' : ''}`;
+    const revoke = button('Do not create', () => this.#change({ createMissing }));
+    return names.size === 0 ? nothing : html`<p class="row"><span>${text}</span> ${revoke}</p>`;
   }
 
   #result(): unknown {

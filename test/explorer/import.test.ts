@@ -53,7 +53,11 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText('0 new, 3 refused').waitFor();
     expect(await page.getByLabel('Field for Current location').inputValue()).toBe('currentLocation');
     await page.getByText('Current location: there is no location with the name "South yard"').waitFor();
-    await page.getByRole('button', { name: 'Create all missing locations' }).first().click();
+    const create = page.getByRole('button', { name: 'Create all missing locations' }).first();
+    await create.click();
+    await page.getByText('To create: 2 locations, North yard, South yard').waitFor();
+    await page.getByRole('button', { name: 'Do not create' }).click();
+    await create.click();
     await page.getByText('2 new, 1 refused').waitFor();
     expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Not clear');
     await page.getByText('Dates such as 31.12.2026', { exact: true }).waitFor();
@@ -70,6 +74,9 @@ describeInChromium('a file in the explorer', () => {
       { name: 'Crane', uid: 'A-1', acquiredAt: '2025-12-31T00:00:00.000Z', currentLocation: { name: 'North yard' } },
       { name: 'Lift', uid: 'A-2', acquiredAt: '2026-02-01T00:00:00.000Z', currentLocation: { name: 'South yard' } },
     ]);
+    expect(await page.getByRole('link', { name: 'Show the new assets' }).getAttribute('href')).toContain(
+      '?kind=Asset&sort=-createdAt',
+    );
     // The table below is live.
     await page.getByRole('rowheader', { name: 'Crane' }).waitFor();
     // The refused rows exist nowhere else.
