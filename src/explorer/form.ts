@@ -125,7 +125,9 @@ class RecordForm extends HTMLElement {
 }
 customElements.define('record-form', RecordForm);
 
-export const isUnsaved = (): boolean => document.querySelector<RecordForm>('record-form')?.isUnsaved ?? false;
+/** True for a form, or an import, with entries of somebody. */
+export const isUnsaved = (): boolean =>
+  [...document.querySelectorAll<RecordForm>('record-form, import-dialog')].some((element) => element.isUnsaved);
 
 /** The form in place of a record's page. A read-only key has none. */
 export function formPage(options: FormOptions) {

@@ -122,6 +122,7 @@ class ImportDialog extends HTMLElement {
   #progress = '';
   #stop = new AbortController();
   #isBusy = false;
+  #isChanged = false;
 
   open(kind: string | undefined, files: readonly File[]): void {
     this.#files = files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -143,8 +144,12 @@ class ImportDialog extends HTMLElement {
   }
 
   mayClose(): boolean {
-    const question = `Not stored: ${countedRows(this.#refusedRows)}. Close without downloading them?`;
-    return !this.#isStoring && (this.#refusedRows === 0 || confirm(question));
+    const lost = this.#refusedRows > 0 ? `${countedRows(this.#refusedRows)} not stored` : 'your choices';
+    return !this.#isStoring && (!this.isUnsaved || confirm(`Close this import, and lose ${lost}?`));
+  }
+
+  get isUnsaved(): boolean {
+    return this.#isStoring || this.#isChanged || this.#refusedRows > 0;
   }
 
   get #names(): string {
@@ -204,6 +209,7 @@ class ImportDialog extends HTMLElement {
 
   #change(changed: Partial<Choices>): void {
     this.#choices = { ...this.#choices, ...changed };
+    this.#isChanged ||= Object.keys(changed).length > 0;
     void this.#take((signal) => this.#check(signal));
   }
 
@@ -279,7 +285,7 @@ class ImportDialog extends HTMLElement {
       const { importRun: made } = await work.yardgraph.graphql(runDocument, { id: run.id });
       localStorage.removeItem(name);
       const counts = said.filter((line) => /created/i.test(line)).join('. ');
-      this.#refusedRows = refusedRows;
+      [this.#refusedRows, this.#isChanged] = [refusedRows, false];
       this.#stored = { counts, refused: refused.filter(({ texts }) => texts.length > 0), made };
     });
     this.#isStoring = true;

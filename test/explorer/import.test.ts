@@ -268,6 +268,17 @@ describeInChromium('a file in the explorer', () => {
     expect(await page.getByRole('button', { name: /^Use/ }).allInnerTexts()).toEqual(['Use "Hamburg yard"']);
     await page.getByRole('button', { name: /^Use/ }).click();
     await page.getByText('Stored already with names of new rows: 1. These rows become second records.').waitFor();
+    // Choices are entries of somebody, as those of a form.
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type());
+      return dialog.dismiss();
+    });
+    await page.getByRole('button', { name: 'Close' }).click();
+    await drop(page, 'other.csv', new TextEncoder().encode('name\nPump\n'));
+    await page.getByRole('heading', { name: 'Import assets.csv' }).waitFor();
+    await page.evaluate('location.reload()');
+    await expect.poll(() => asked).toEqual(['confirm', 'confirm', 'beforeunload']);
   });
 
   test.each([
