@@ -15,7 +15,7 @@ import { sideBar, sideQuery } from './side.ts';
 import { importFiles, table } from './table.ts';
 import { tree } from './tree.ts';
 import { button, copyText, moveInTable, notice, timeTexts } from './values.ts';
-import { leaveReport } from './writes.ts';
+import { leaveReport, report } from './writes.ts';
 
 const element = (id: string) => document.getElementById(id) as HTMLElement;
 const main = element('main');
@@ -195,7 +195,9 @@ for (const type of ['dragover', 'drop'] as const) {
     if (!event.dataTransfer?.types.includes('Files')) return;
     // The browser would leave the page for the file.
     event.preventDefault();
-    if (type === 'drop' && explorer.mayWrite(view.kind)) void importFiles(view.kind, event.dataTransfer.files);
+    if (type !== 'drop') return;
+    if (explorer.mayWrite(view.kind)) void importFiles(view.kind, event.dataTransfer.files);
+    else report('This key cannot import files here: enter another one.');
   });
 }
 

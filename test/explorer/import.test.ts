@@ -336,6 +336,14 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('row', { name: /^cranes.csv again/ }).waitFor();
   });
 
+  test('is not imported with a key that can only read, and the page says so', async () => {
+    const { page } = await newPage(closed, '/explore');
+    await enterKey(page, await closed.key({ workspace: 'default', readOnly: true }));
+    await page.getByText('live', { exact: true }).waitFor();
+    await drop(page, 'assets.csv', new TextEncoder().encode('name\nCrane\n'));
+    await page.getByText('This key cannot import files here: enter another one.').waitFor();
+  });
+
   test('ends where its key is refused, and goes on with another key of its user', async () => {
     const [key, next] = [await closed.key({ user: 'one' }), await closed.key({ user: 'one' })];
     const { page } = await newPage(closed, '/explore?kind=Asset');
