@@ -63,33 +63,11 @@ function writeEntry(name: string, value: unknown): void {
 }
 
 /** The choices for the last files with other columns: people import the same table every month, and corrected rows. */
-const remembered = {
-  read: (): readonly (readonly [columns: string, choices: Choices])[] =>
-    [readEntry('yardgraph.imports')].flat().filter((entry) => entry?.[1]?.targets),
-  keyOf: (workspace: string, columns: readonly ProposedColumn[]) =>
-    [workspace, ...columns.map(columnId).toSorted()].join('\n'),
-  get(workspace: string, columns: readonly ProposedColumn[]): Choices | undefined {
-    return remembered.read().find(([known]) => known === remembered.keyOf(workspace, columns))?.[1];
-  },
-  set(workspace: string, columns: readonly ProposedColumn[], choices: Choices): void {
-    const key = remembered.keyOf(workspace, columns);
-    const others = remembered.read().filter(([known]) => known !== key);
-    writeEntry('yardgraph.imports', [[key, choices], ...others.slice(0, 19)]);
-  },
-};
+const remembered = (): readonly (readonly [columns: string, choices: Choices])[] =>
+  [readEntry('yardgraph.imports')].flat().filter((entry) => entry?.[1]?.targets);
 
-/** A stored note lets a stopped import go on. Stale once another tab has written or removed it. */
-interface Note {
-  readonly name: string;
-  readonly text: string | null;
-  readonly isStale?: boolean;
-}
-
-interface Stored {
-  readonly counts: string;
-  readonly refused: readonly { readonly name: string; readonly texts: readonly string[] }[];
-  readonly made?: Data | undefined;
-}
+const keyOfChoices = (workspace: string, columns: readonly ProposedColumn[]): string =>
+  [workspace, ...columns.map(columnId).toSorted()].join('\n');
 
 const restart = 'drop the file under another name';
 
@@ -105,6 +83,7 @@ type Checked = Preview & Explained & { readonly notes: readonly string[] };
 class ImportDialog extends HTMLElement {
   #isStoring = false;
   #files: readonly File[] = [];
+  #names = '';
   /** Used unless the name of a file says otherwise. */
   #kind: RecordKind | undefined;
   #isKindChosen = false;
@@ -112,10 +91,11 @@ class ImportDialog extends HTMLElement {
   #choices: Choices = { encoding: undefined, targets: {}, createMissing: [], names: {} };
   #work: Import | undefined;
   #run: ImportRun | undefined;
-  #note: Note = { name: '', text: null };
+  /** Stored, it lets a stopped import go on. Stale once another tab has written or removed it. */
+  #note: { name: string; text: string | null; isStale?: boolean } = { name: '', text: null };
   #checked: Checked | undefined;
   #isOpen = false;
-  #stored: Stored | undefined;
+  #stored: { counts: string; refused: { name: string; texts: readonly string[] }[]; made?: Data } | undefined;
   /** They exist only here until somebody downloads them. */
   #refusedRows = 0;
   #problem = '';
@@ -126,6 +106,7 @@ class ImportDialog extends HTMLElement {
 
   open(kind: string | undefined, files: readonly File[]): void {
     this.#files = files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    this.#names = this.#files.map(({ name }) => name).join(', ');
     this.#kind = kind === undefined ? undefined : kindNamed(kind);
     document.querySelector<HTMLDialogElement>('dialog.import')?.close();
     const dialog = openDialog(`Import ${this.#names}`);
@@ -150,10 +131,6 @@ class ImportDialog extends HTMLElement {
 
   get isUnsaved(): boolean {
     return this.#isStoring || this.#isChanged || this.#refusedRows > 0;
-  }
-
-  get #names(): string {
-    return this.#files.map(({ name }) => name).join(', ');
   }
 
   #end(): void {
@@ -198,7 +175,8 @@ class ImportDialog extends HTMLElement {
       const files = await this.#importFiles();
       const { language } = navigator;
       const { workspace } = await readViewer();
-      const knownChoices = (columns: readonly ProposedColumn[]) => remembered.get(workspace.id, columns);
+      const knownChoices = (columns: readonly ProposedColumn[]) =>
+        remembered().find(([known]) => known === keyOfChoices(workspace.id, columns))?.[1];
       const { columns, choices } = await propose(files, { language, encoding, knownChoices });
       signal.throwIfAborted();
       [this.#columns, this.#choices] = [columns, choices];
@@ -207,11 +185,11 @@ class ImportDialog extends HTMLElement {
     });
   }
 
-  #change(changed: Partial<Choices>): void {
+  readonly #change = (changed: Partial<Choices>): void => {
     this.#choices = { ...this.#choices, ...changed };
     this.#isChanged ||= Object.keys(changed).length > 0;
     void this.#take((signal) => this.#check(signal));
-  }
+  };
 
   async #check(signal: AbortSignal): Promise<void> {
     [this.#work, this.#stored] = [undefined, undefined];
@@ -267,7 +245,9 @@ class ImportDialog extends HTMLElement {
       const save = () => writeEntry(name, run);
       save();
       this.#note = { name, text: JSON.stringify(run) };
-      remembered.set(run.workspace, this.#columns, this.#choices);
+      const key = keyOfChoices(run.workspace, this.#columns);
+      const others = remembered().filter(([known]) => known !== key);
+      writeEntry('yardgraph.imports', [[key, this.#choices], ...others.slice(0, 19)]);
       const refused = work.files.map((file) => {
         const texts: string[] = [];
         const name = file.name.replace(/(\.\w{1,10})(?:\.gz)?$/, '.refused$1');
@@ -289,9 +269,7 @@ class ImportDialog extends HTMLElement {
       this.#stored = { counts, refused: refused.filter(({ texts }) => texts.length > 0), made };
     });
     this.#isStoring = true;
-    return ended.finally(() => {
-      this.#isStoring = false;
-    });
+    return ended.finally(() => (this.#isStoring = false));
   }
 
   #undo(made: Data): Promise<void> {
@@ -304,8 +282,7 @@ class ImportDialog extends HTMLElement {
   #draw(): void {
     const close = button('Close', () => this.mayClose() && this.closest('dialog')?.close());
     const isShown = this.#columns.length > 0 && !this.#stored;
-    const change = (changed: Partial<Choices>) => this.#change(changed);
-    const shown = { columns: this.#columns, choices: this.#choices, isOpen: this.#isOpen, change };
+    const shown = { columns: this.#columns, choices: this.#choices, isOpen: this.#isOpen, change: this.#change };
     render(
       html`<header class="row"><h2>Import ${this.#names} <small>${this.#work && countedRows(this.#work.scanned.total)}</small></h2></header>
         ${this.#files.length === 1 && !this.#stored ? this.#kindMenu() : nothing}
@@ -344,8 +321,7 @@ class ImportDialog extends HTMLElement {
 
   #kindMenu() {
     const choose = ({ target }: Event) => {
-      this.#kind = kindNamed((target as HTMLSelectElement).value);
-      this.#isKindChosen = true;
+      [this.#kind, this.#isKindChosen] = [kindNamed((target as HTMLSelectElement).value), true];
       void this.#propose();
     };
     const current = this.#columns[0]?.kind ?? this.#kind;
@@ -379,7 +355,7 @@ class ImportDialog extends HTMLElement {
       namesakes > 0
         ? html`<p class="notice pad">Stored already with names of new rows: ${formatCount(namesakes)}. These rows become second records.</p>`
         : nothing
-    } ${[...totals.missing].map((created) => this.#created(...created))} ${changeTable(checked, checked)}
+    } ${[...totals.missing].map(([kind, names]) => (names.size > 0 ? this.#created(kind, names) : nothing))} ${changeTable(checked, checked)}
       <p>${notes.map((note) => html`<small>${note}</small><br>`)}</p>`;
   }
 
@@ -404,9 +380,8 @@ class ImportDialog extends HTMLElement {
     const createMissing = this.#choices.createMissing.filter((list) => list !== listField(kind));
     // Labels have keys here, such as `STATUS:Rented`.
     const first = [...names].slice(0, 5).map((name) => (kind.name === 'Label' ? name.replace(/^\w+:/, '') : name));
-    const text = `To create: ${pluralize(names.size, kind)}, ${first.join(', ')}${names.size > 5 ? ', …' : ''}`;
-    const revoke = button('Do not create', () => this.#change({ createMissing }));
-    return names.size === 0 ? nothing : html`<p class="row"><span>${text}</span> ${revoke}</p>`;
+    const text = `${pluralize(names.size, kind)}, ${first.join(', ')}${names.size > 5 ? ', …' : ''}`;
+    return html`<p class="row">To create: ${text} ${button('Do not create', () => this.#change({ createMissing }))}</p>`;
   }
 
   #result(): unknown {

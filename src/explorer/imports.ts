@@ -31,11 +31,10 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
   const lastCell = (run: Data) => {
     const undo = undoOf(run);
     if (!undo) return page.mayWrite() ? button('Undo', () => void undoRun(run, page)) : nothing;
-    const { startedAt, user } = undo;
     // An undo may reverse several updates of a record by one: they do not tell how many were kept.
     const kept = Math.max(0, run.created - undo.deleted) + Math.max(0, run.deleted - undo.created);
-    return html`undone${kept > 0 ? `, but for ${kept.toLocaleString()}` : ''} ${cellOf('DateTime', startedAt)}
-      ${user ? `by ${nameOf(user)}` : nothing}`;
+    return html`undone${kept > 0 ? `, but for ${kept.toLocaleString()}` : ''} ${cellOf('DateTime', undo.startedAt)}
+      ${undo.user ? `by ${nameOf(undo.user)}` : nothing}`;
   };
   const row = (run: Data) => [
     fileOf(run),
