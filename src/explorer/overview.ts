@@ -1,4 +1,4 @@
-/** The overview: the work orders and returns to look at now, then the numbers of records as bars that lead to their tables. */
+/** The overview: work orders and returns to look at now, then numbers of records as bars that lead to their tables. */
 import { html, nothing } from 'lit-html';
 import { addressOf, type Filter, filterOf, type View } from './address.ts';
 import { dateLocale, timeZone } from './clock.ts';
