@@ -352,17 +352,17 @@ describeInChromium('a file in the explorer', () => {
     const file = new TextEncoder().encode('name\nCrane\n');
     await drop(page, 'assets.csv', file);
     await page.getByRole('button', { name: 'Import 1 row' }).waitFor();
-    const refused: unknown[] = [];
+    let refusals = 0;
     await page.route('**/graphql', (route) => {
-      const { authorization } = route.request().headers();
-      if (authorization !== `Bearer ${key}`) return route.continue();
-      refused.push(route.request().postData());
+      if (!route.request().postData()?.includes('"dryRun":false') || refusals > 0) return route.continue();
+      refusals += 1;
       return route.fulfill({ status: 401, json: { errors: [{ message: 'the API key is not valid' }] } });
     });
     await page.getByRole('button', { name: 'Import 1 row' }).click();
     await enterKey(page, next);
     await page.getByText('live', { exact: true }).waitFor();
-    expect(refused.filter((body) => String(body).includes('"dryRun":false'))).toHaveLength(1);
+    // It is not sent again: the next key may be of another workspace.
+    expect(await closed.as(key).data('{ assets { totalCount } }')).toEqual({ assets: { totalCount: 0 } });
     await drop(page, 'assets.csv', file);
     await page.getByRole('button', { name: 'Go on' }).click();
     await page.getByText('1 created').waitFor();
