@@ -84,7 +84,7 @@ class ImportDialog extends HTMLElement {
   #isStoring = false;
   #files: readonly File[] = [];
   #names = '';
-  /** Used unless the name of a file says otherwise. */
+  /** Used unless the name of a file, or most of its headings, say otherwise. */
   #kind: RecordKind | undefined;
   #isKindChosen = false;
   #columns: readonly ProposedColumn[] = [];
@@ -163,9 +163,9 @@ class ImportDialog extends HTMLElement {
   /** Reading a file that has changed fails by itself. */
   #importFiles(): Promise<readonly ImportFile[]> {
     const found = this.#files.map(async (file) => {
-      const described = { ...describeFile(file.name, this.#kind), ...(this.#isKindChosen && { kind: this.#kind }) };
+      const described = { ...describeFile(file.name, undefined), ...(this.#isKindChosen && { kind: this.#kind }) };
       const read = { ...described, bytes: () => bytesOf(file), isUnchanged: () => true };
-      return read.kind ? read : { ...read, kind: await likelyKind(read) };
+      return read.kind ? read : { ...read, kind: await likelyKind(read, this.#kind) };
     });
     return Promise.all(found);
   }

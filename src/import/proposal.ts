@@ -123,13 +123,15 @@ export async function propose(
   return { columns, choices };
 }
 
-/** The kind with fields for the most headings. */
-export async function likelyKind(file: ImportFile): Promise<RecordKind> {
+/** The kind with fields for the most headings, of several the given one. */
+export async function likelyKind(file: ImportFile, given = kindNamed('Asset')): Promise<RecordKind> {
   // Rows of JSON without any kind are refused.
   const read = file.format === 'json' ? { ...file, kind: kindNamed('Asset') } : file;
   const [{ names } = { names: [] }] = await firstRows(read, await proposeEncoding([file]));
   const fields = (kind: RecordKind) => proposeTargets(kind, names).size;
-  return [kindNamed('Asset'), ...recordKinds].reduce((best, kind) => (fields(kind) > fields(best) ? kind : best));
+  return [given, kindNamed('Asset'), ...recordKinds].reduce((best, kind) =>
+    fields(kind) > fields(best) ? kind : best,
+  );
 }
 
 /** An export has a byte order mark if it is for spreadsheets. */

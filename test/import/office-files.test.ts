@@ -492,6 +492,8 @@ test.each([
     }
     const file = { ...describeFile(name, undefined), bytes, isUnchanged: () => true };
     expect((await likelyKind(file)).name).toBe(kind);
+    // On the page of another kind, too, unless its fields have as many of the headings.
+    expect((await likelyKind(file, kindNamed('Project'))).name).toBe(kind === 'Asset' ? 'Project' : kind);
   },
 );
 
