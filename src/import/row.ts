@@ -75,7 +75,7 @@ export interface LinkCell {
   readonly by: string;
   /** Null clears the link. */
   readonly value: string | null;
-  /** Of the record or label whose ID is beside a name that decides. */
+  /** The ID, or the key of a label, beside a name that decides. */
   readonly beside?: string | null | undefined;
   readonly cell: number;
 }

@@ -20,7 +20,7 @@ export function textOfSpreadsheet(cell: string): string {
 
 export const hasApostrophe = (cell: string): boolean => /^'+[=+\-@\t\r]/.test(cell);
 
-/** Of Excel. */
+/** Excel takes no longer text in a formula. */
 const maxFormulaText = 255;
 
 /** Read as a number with other digits, a date, a time or a truth value. */
