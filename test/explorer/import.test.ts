@@ -384,6 +384,8 @@ describeInChromium('a file in the explorer', () => {
       page.once('dialog', (dialog) => dialog.accept());
       await page.getByRole('button', { name: 'Undo' }).waitFor();
       await useKey(otherKey);
+      await page.getByRole('button', { name: /^API key/ }).click();
+      await page.getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('button', { name: 'Undo' }).click();
       await page.getByText(/undone\./i).waitFor();
       const count = async (workspace: typeof own) =>

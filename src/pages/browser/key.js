@@ -5,6 +5,7 @@
 const entry = 'yardgraph.key';
 /** Of this page: the key of another tab may be of another workspace. */
 let pageKey = sessionStorage.getItem(entry) ?? localStorage.getItem(entry);
+let hadKey = pageKey !== null;
 
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -24,18 +25,19 @@ window.fetch = async (resource, init) => {
   const hasOwnKey = request.headers.has('authorization') || request.headers.has('x-api-key');
   for (;;) {
     const key = pageKey;
-    // A request without a key is sent again with the first one. One that was refused may be of another workspace.
+    // A request is sent again with the first key of the page. A later one may be of another workspace.
+    const mayRepeat = !hadKey;
     const attempt = request.clone();
     if (key !== null && !hasOwnKey) attempt.headers.set('authorization', `Bearer ${key}`);
     const response = await send(attempt);
     if (response.status !== 401 || hasOwnKey) return response;
-    if (key === null && pageKey !== null) continue;
+    if (mayRepeat && pageKey !== null) continue;
     const reason = key === null ? 'This service needs an API key.' : 'The service does not accept this API key.';
     asking ??= ask(reason).finally(() => {
       asking = undefined;
     });
     await asking;
-    if (dialog.returnValue !== 'use' || key !== null) return response;
+    if (dialog.returnValue !== 'use' || !mayRepeat) return response;
   }
 };
 
@@ -47,11 +49,13 @@ function ask(reason) {
   dialog.showModal();
   return new Promise((resolve) => {
     dialog.onclose = () => {
-      if (['use', 'forget'].includes(dialog.returnValue))
-        for (const kept of [sessionStorage, localStorage]) kept.removeItem(entry);
       const storage = stay.checked ? localStorage : sessionStorage;
-      if (dialog.returnValue === 'use') storage.setItem(entry, input.value.trim().replace(/^bearer +/i, ''));
-      if (dialog.returnValue) pageKey = storage.getItem(entry);
+      if (['use', 'forget'].includes(dialog.returnValue)) {
+        for (const kept of [sessionStorage, localStorage]) kept.removeItem(entry);
+        if (dialog.returnValue === 'use') storage.setItem(entry, input.value.trim().replace(/^bearer +/i, ''));
+        pageKey = storage.getItem(entry);
+        hadKey ||= pageKey !== null;
+      }
       input.value = '';
       showKey();
       resolve();
