@@ -60,8 +60,8 @@ export class Draft {
   isBusy = false;
   /** The systems of which other records of the kind have IDs. */
   systems: readonly string[] = [];
-  /** The values that were doubtful: the same ones are stored all the same. */
-  #doubtful = '';
+  /** Doubts that were shown, each with the values: it keeps the same ones from being stored once. */
+  readonly #shownDoubts = new Set<string>();
   /** By the names of their inputs. A restored value is no entry. */
   readonly #entries = new Map<string, Entry>();
   readonly #redraw: () => void;
@@ -236,11 +236,11 @@ export class Draft {
   async store(input: readonly Data[]) {
     this.#show({ isBusy: true });
     const values = JSON.stringify(input);
-    const isConfirmed = values === this.#doubtful;
+    const [sameId, clash] = [`id ${values}`, `clash ${values}`];
     try {
-      const other = isConfirmed ? undefined : await this.#findSameId();
-      if (!other) return await store(this.kind, input, !isConfirmed);
-      this.#doubtful = values;
+      const other = this.#shownDoubts.has(sameId) ? undefined : await this.#findSameId();
+      if (!other) return await store(this.kind, input, !this.#shownDoubts.has(clash));
+      this.#shownDoubts.add(sameId);
       this.#show({ problem: `${other} already. Save again to store both` });
       return undefined;
     } catch (error) {
@@ -250,7 +250,7 @@ export class Draft {
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
         return name ? [{ field: name, message: `${capitalized(message)}.` }] : [];
       });
-      if (items.some(({ code }: Data) => code === 'clash')) this.#doubtful = values;
+      if (items.some(({ code }: Data) => code === 'clash')) this.#shownDoubts.add(clash);
       const [problem = items[0]?.message ?? message] = items.flatMap(({ code }: Data) => problems[code] ?? []);
       this.#show(issues.length > 0 ? { issues } : { problem });
       return undefined;

@@ -413,6 +413,10 @@ describeInChromium('a work order in the explorer', () => {
     await page.goto(`${origin}/explore?kind=Asset&id=${crane?.id}`);
     await page.getByRole('link', { name: 'New allocation' }).click();
     await page.getByLabel('Start date', { exact: true }).fill('2026-03-05');
+    await page.getByLabel('System', { exact: true }).fill('erp');
+    await page.getByLabel('ID in this system').first().fill('A 1');
+    await save(page).click();
+    await page.getByText('has the ID A 1 of erp already.').waitFor();
     await save(page).click();
     await page.getByText('Not saved: the asset has another allocation at this time.').waitFor();
     expect(await allocations()).toEqual([other, first]);
