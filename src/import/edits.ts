@@ -13,7 +13,13 @@ import { columnPath, type FileRow, keyValue, type LinkCell } from './row.ts';
 /** `by` is of the cells that decide, as in a `LinkCell`; empty if the row is refused. */
 export type Edit = readonly [row: number, field: string, by: readonly string[]];
 
-export async function findEdits(yardgraph: Yardgraph, index: RowIndex, rows: readonly FileRow[]): Promise<Edit[]> {
+/** An unknown label may be one that the import brings. */
+export async function findEdits(
+  yardgraph: Yardgraph,
+  index: RowIndex,
+  rows: readonly FileRow[],
+  bringsLabels: boolean,
+): Promise<Edit[]> {
   const isExported = ({ kind, id = '' }: FileRow) => index.upsertKey(kind) === 'id' && kindOfId(id) === kind;
   const all = rows.flatMap((row, at) => textsBesideIds(row).map((beside) => ({ ...beside, at, row })));
   const relevant = all.filter(({ row, id }) => id.target === label || isExported(row));
@@ -22,12 +28,12 @@ export async function findEdits(yardgraph: Yardgraph, index: RowIndex, rows: rea
   const differing = relevant.flatMap((beside) => {
     const target = targets.get(beside.key ?? '');
     const edited = beside.texts.filter(({ by, value }) => textOf(target, by) !== value);
-    return edited.length > 0 ? [{ ...beside, edited }] : [];
+    return edited.length > 0 ? [{ ...beside, target, edited }] : [];
   });
   const exported = differing.filter(({ row }) => isExported(row));
   const ofRows = exported.map(({ row, id }): Wanted => [row.kind, row.id, [id.field]]);
   const stored = await readByKeys(yardgraph, ofRows);
-  return differing.flatMap(({ at, row, id: { field, target: kind, value }, texts, edited }): Edit[] => {
+  return differing.flatMap(({ at, row, id: { field, target: kind, value }, texts, target, edited }): Edit[] => {
     const before = isExported(row) ? stored.get(row.id ?? '') : undefined;
     const isEmpty = texts.every((text) => text.value === null);
     // An earlier part has renamed a record, perhaps this one: nobody may have edited the text.
@@ -35,7 +41,7 @@ export async function findEdits(yardgraph: Yardgraph, index: RowIndex, rows: rea
     const isSame = before ? (before[field] ?? null) === value : value === null;
     if (isSame && !isRenamed && (isEmpty || edited.some((text) => text.value !== null)))
       return [[at, field, edited.map(({ by }) => by)]];
-    return kind === label && (before || !isEmpty) ? [[at, field, []]] : [];
+    return kind === label && (before || (!isEmpty && (target || !bringsLabels))) ? [[at, field, []]] : [];
   });
 }
 

@@ -42,7 +42,7 @@ export function requireText(name: string, start: Uint8Array): void {
   const controls = start
     .subarray(0, 1_000)
     .filter((byte) => byte > 0 && byte < 32 && ![9, 10, 12, 13, 26].includes(byte));
-  if (controls.length > 10 || String.fromCharCode(...start.subarray(0, 5)) === '%PDF-')
+  if (controls.length > 50 || String.fromCharCode(...start.subarray(0, 5)) === '%PDF-')
     throw new StartError(`${name} is no text file: in the program that it comes from, export the table as CSV`);
 }
 

@@ -24,7 +24,7 @@ const keyStart = (type: string): string => labelKey(type, '');
 
 export class LabelNames {
   readonly #yardgraph: Yardgraph;
-  readonly #creates: boolean;
+  readonly #unknown: 'keep' | 'create' | 'refuse';
   /** By `meaningKey`, the texts looked up so far. */
   readonly #meanings = new Map<string, Meaning>();
   /** By type, the names of its first labels. */
@@ -35,9 +35,14 @@ export class LabelNames {
 
   readonly #save: () => void;
 
-  constructor(yardgraph: Yardgraph, creates: boolean, stored: Record<string, string> = {}, save = () => {}) {
+  constructor(
+    yardgraph: Yardgraph,
+    unknown: 'keep' | 'create' | 'refuse',
+    stored: Record<string, string> = {},
+    save = () => {},
+  ) {
     this.#yardgraph = yardgraph;
-    this.#creates = creates;
+    this.#unknown = unknown;
     this.#stored = stored;
     this.#save = save;
   }
@@ -104,7 +109,8 @@ export class LabelNames {
       let meaning: Meaning = id === undefined ? meaningOf(labelText, alike, keyStart(type).length) : { id };
       const isTaken = ids.has(labelKey(type, text));
       // A later text that is alike may mean the new label.
-      if (this.#creates && 'creatable' in meaning && !isTaken) {
+      if (this.#unknown === 'keep' && 'creatable' in meaning && labelText.by === 'any') meaning = { id: text };
+      else if (this.#unknown === 'create' && 'creatable' in meaning && !isTaken) {
         meaning = { id: text, isNew: true };
         byName.set(sortKey(text), [{ key: labelKey(type, text), name: text }]);
       } else if ('creatable' in meaning) meaning = this.#withName(meaning, labelText);

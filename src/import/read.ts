@@ -46,9 +46,8 @@ async function* readPieces(file: ImportFile, parser: CsvParser | JsonParser, { e
   };
   for await (const bytes of file.bytes()) {
     if (!decoder) {
-      const detected = detectEncoding(file, bytes) ?? encoding;
-      if (!/^utf-?16/i.test(detected)) requireText(file.name, bytes);
-      decoder = new TextDecoder(detected, { fatal: true });
+      decoder = new TextDecoder(detectEncoding(file, bytes) ?? encoding, { fatal: true });
+      if (!decoder.encoding.startsWith('utf-16')) requireText(file.name, bytes);
     }
     yield parser.read(decode(bytes), false);
   }

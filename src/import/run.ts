@@ -120,7 +120,9 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
     Object.assign(run.labels, work.labels);
     save();
   }
-  const labels = new LabelNames(work.yardgraph, work.createMissing.has(label), run?.labels ?? work.labels, save);
+  // Labels of the same import are not stored yet.
+  const unknown = bringsLabels(work) ? 'keep' : work.createMissing.has(label) ? 'create' : 'refuse';
+  const labels = new LabelNames(work.yardgraph, unknown, run?.labels ?? work.labels, save);
   const warnOf = (file: ImportFile) => (pass.warns ? work.warnings.get(file)?.warn : undefined);
   for await (const part of readParts(work, warnOf)) {
     work.signal.throwIfAborted();
@@ -148,7 +150,7 @@ async function editsOf(work: Import, { index, storing }: Pass, rows: readonly Fi
   const key = storing && partKey(work, storing, rows);
   const noted = key === undefined ? undefined : storing?.run.edits?.[key];
   if (noted) return noted;
-  const edits = await findEdits(work.yardgraph, index, rows);
+  const edits = await findEdits(work.yardgraph, index, rows, bringsLabels(work));
   if (storing && key !== undefined && edits.length > 0) {
     storing.run.edits = { ...storing.run.edits, [key]: edits };
     storing.save();
@@ -192,6 +194,8 @@ function warnOfForeignIds({ row: { source }, foreign }: RowOutcome, warn?: Warni
     warn?.({ line: source.line, column: source.names[cell] ?? field, message });
   }
 }
+
+const bringsLabels = ({ scanned }: Import): boolean => scanned.sections.some(({ kind }) => kind === label);
 
 /** New rows whose key is that of a stored record but for case, or white space around it. */
 async function warnOfAlikeKeys({ yardgraph, upsertKeys, warnings }: Import, outcomes: readonly RowOutcome[]) {

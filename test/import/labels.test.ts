@@ -67,6 +67,16 @@ test('labels beside files of other kinds need no --upsert-by, and follow none of
   ).toContain('1 created, 0 updated, 1 unchanged, 0 refused');
 });
 
+test('a name beside an ID may be that of a label of the same import', async () => {
+  await imports.import({ 'labels.csv': 'type,id,name\nSTATUS,7,In use\n' });
+  const { out } = await imports.import({
+    'labels.csv': 'type,id,name\nSTATUS,9,Fresh\n',
+    'assets.csv': 'uid,name,status.name,statusId\n3,A,Fresh,9\n',
+  });
+  expect(out).toContain('2 created, 0 updated, 0 unchanged, 0 refused');
+  expect(await imports.records('assets', 'statusId')).toEqual([{ statusId: '9' }]);
+});
+
 test('a typing error in the name of a label gets the proposal of this label, if it is of the same type', async () => {
   await imports.import({ 'labels.csv': 'type,id,name\nSTATUS,7,Rented\nSTATUS,8,Bay 3\nASSET_TYPE,1,Lader\n' });
   const { out } = await imports.import({ 'assets.csv': 'name,status\nA,Rentet\nB,Bay 4\nC,Ladet\n' });
