@@ -90,8 +90,6 @@ export class Draft {
   enter(input: string, entry: Entry): void {
     if (input === 'days') this.#move(daysOf(entry) - daysOf(this.entryOf('days')));
     this.#set(input, entry);
-    // Most work ends on the day on which it starts.
-    if (input === 'endDate.time' && entry && !this.entryOf('endDate')) this.#set('endDate', this.entryOf('startDate'));
     this.#show({});
   }
 
@@ -111,6 +109,8 @@ export class Draft {
   /** Takes the entry of an input. The input of a picker has no name, but may be wrong now. */
   readonly enterInput = ({ target }: Event): void => {
     const { name, type, checked, value } = target as HTMLInputElement;
+    // Most work ends on the day on which it starts.
+    if (name === 'endDate.time' && value && !this.entryOf('endDate')) this.#set('endDate', this.entryOf('startDate'));
     if (name) this.enter(name, type === 'checkbox' ? checked : value);
     else this.#show({});
   };
@@ -221,10 +221,12 @@ export class Draft {
     });
   }
 
-  /** Says which other record has an added external ID. The service stores it for both. */
+  /** Says which other record has an entered external ID. The service stores it for both. */
   async #findSameId(): Promise<string | undefined> {
     const { list } = kindOf(this.kind);
-    for (const [key, value] of this.addedIds.filter(([system, id]) => system && id)) {
+    const { externalIds: stored } = this.record;
+    for (const [key, value] of Object.entries(this.valueOf('externalIds') ?? {})) {
+      if (stored?.[key] === value) continue;
       const page = { first: 1, where: { externalIds: { key, value } } };
       const [found] = (await read(query(list, page, `nodes { ${namesOf(this.kind)} }`)))[list].nodes;
       if (found) return `${numberedName(found)} has the ID ${value} of ${key}`;

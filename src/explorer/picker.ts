@@ -165,7 +165,7 @@ class Picker extends AsyncDirective {
     if (event.key === 'Enter' && this.#active < 0) {
       await this.#accept(true);
       // One of several: Enter again takes the first.
-      if (this.#text !== undefined) this.#active = 0;
+      if (this.#text !== undefined && this.#found?.targets.length) this.#active = 0;
       return this.#draw();
     }
     const choices = this.#choices();

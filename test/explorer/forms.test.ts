@@ -535,5 +535,16 @@ describeInChromium('a work order in the explorer', () => {
     await store('Clear location of 3 work orders', '3 work orders changed.');
     await expect.poll(found).toEqual(before);
     await undo('3 changes undone.', [yard, yard, yard, null]);
+    // A time without its date is not on the day of each start.
+    const stored = await found();
+    await page.reload();
+    await page.getByLabel('Select B 0').check();
+    await page.getByRole('button', { name: 'Change…' }).click();
+    const ofOne = page.getByRole('dialog', { name: 'Change 1 work order' });
+    await ofOne.getByLabel('Field').selectOption('End date');
+    await ofOne.getByLabel('End date, time').fill('12:00');
+    await ofOne.getByRole('button', { name: 'Clear end date of 1 work order' }).click();
+    await ofOne.getByText('B 0: Enter the date of this time.').waitFor();
+    expect(await found()).toEqual(stored);
   });
 });
