@@ -199,7 +199,7 @@ export async function copyText(text: string): Promise<void> {
 export function openDialog(label: string): HTMLDialogElement {
   const dialog = Object.assign(document.createElement('dialog'), { className: 'floats pad', ariaLabel: label });
   dialog.addEventListener('close', () => dialog.remove());
-  window.navigation?.addEventListener('navigatesuccess', () => dialog.close(), { once: true });
+  window.navigation?.addEventListener('currententrychange', () => dialog.close(), { once: true });
   document.body.append(dialog);
   dialog.showModal();
   return dialog;

@@ -95,11 +95,17 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('button', { name: 'Close' }).click();
     await page.locator('dialog.import').waitFor({ state: 'detached' });
 
-    // The corrected rows come back with the choices of their import, on whatever page they are dropped.
+    // The corrected rows come back with the choices of their import, on whatever page they are dropped, read or not.
+    const isShown = page.getByText('1 new', { exact: true }).waitFor();
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('importRuns')) await isShown;
+      await route.continue();
+    });
     await page.getByRole('link', { name: 'Imports' }).click();
     await drop(page, 'assets.refused.csv', new TextEncoder().encode(refused.replace('45.02.2026', '03.02.2026 07:30')));
     await page.getByText('Dates such as 31.12.2026, times in Europe/Berlin', { exact: true }).waitFor();
-    await page.getByText('1 new', { exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Imports' }).waitFor();
+    await isShown;
     await page.getByRole('button', { name: 'Import 1 row' }).click();
     await page.getByText('1 created').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
