@@ -4,7 +4,7 @@ import { isTypo } from '../import/alike.ts';
 import { readByKeys, type Wanted } from '../import/edits.ts';
 import type { Preview } from '../import/import.ts';
 import { cellsOf } from '../import/report.ts';
-import { countStored } from '../import/requests.ts';
+import { countStored, findStoredNames } from '../import/requests.ts';
 import type { Import } from '../import/run.ts';
 import { listField } from '../model/labels.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
@@ -45,10 +45,15 @@ export async function explain({ yardgraph, scanned, upsertKeys }: Import, { refu
     beside ? [[kindOfId(beside) ?? label, beside, ['name']]] : [],
   );
   const targets = await readByKeys(yardgraph, [...wanted, ...besides]);
+  // Other rows may mean the record that has the name.
+  const texts = values.flatMap(({ beside, text }) => (beside && text) || []);
+  const kinds = [...new Set(besides.map(([kind]) => kind))];
+  const stored = await Promise.all(kinds.map((kind) => findStoredNames(yardgraph, kind, texts)));
   const explained = values.map((value, at) => {
     const { text = '', creatable, beside = '' } = value;
     const name = targets.get(beside)?.name;
-    const renamed = typeof name === 'string' && name !== text ? name : undefined;
+    const isStored = stored.some((names) => names.has(text));
+    const renamed = typeof name === 'string' && name !== text && !isStored ? name : undefined;
     // Only the first problems are shown. The import knows the labels of each type.
     const others = at < 20 && creatable && creatable !== label ? named.get(creatable) : undefined;
     const similar = others?.find((other) => isTypo(text, other.name ?? ''));

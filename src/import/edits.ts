@@ -1,12 +1,15 @@
 /**
  * An export writes names beside IDs, and people edit the names. The texts beside an ID decide where they are not those
- * of its record, if the stored row still links to this record. If the ID was edited, too, the row is refused.
+ * of its record, if the stored row still links to this record, or already to theirs: people import a file, edit it
+ * further, and import it again. Other rows, in which somebody has edited the ID, are refused.
  */
 import type { Yardgraph } from '../../client/index.ts';
+import { words } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
 import { kindOfId, label, labelKey, labelledFields } from '../records/index.ts';
 import { contradiction, type RowIndex } from './items.ts';
+import type { WarnOf } from './reading.ts';
 import { readNodes, slices } from './requests.ts';
 import { columnPath, type FileRow, keyValue, type LinkCell } from './row.ts';
 
@@ -19,6 +22,7 @@ export async function findEdits(
   index: RowIndex,
   rows: readonly FileRow[],
   bringsLabels: boolean,
+  warnOf: WarnOf,
 ): Promise<Edit[]> {
   const isExported = ({ kind, id = '' }: FileRow) => index.upsertKey(kind) === 'id' && kindOfId(id) === kind;
   const all = rows.flatMap((row, at) => textsBesideIds(row).map((beside) => ({ ...beside, at, row })));
@@ -33,14 +37,27 @@ export async function findEdits(
   const exported = differing.filter(({ row }) => isExported(row));
   const ofRows = exported.map(({ row, id }): Wanted => [row.kind, row.id, [id.field]]);
   const stored = await readByKeys(yardgraph, ofRows);
-  return differing.flatMap(({ at, row, id: { field, target: kind, value }, texts, target, edited }): Edit[] => {
+  const linkOf = (row: FileRow, field: string) => (stored.get(row.id ?? '')?.[field] as string | undefined) ?? null;
+  const ofLinks = exported.map(({ row, id, keyOf, edited }): Wanted => {
+    return [id.target, keyOf(linkOf(row, id.field)), edited.map(({ by }) => by)];
+  });
+  const linked = await readByKeys(yardgraph, ofLinks);
+  return differing.flatMap(({ at, row, id, keyOf, texts, target, edited }): Edit[] => {
+    const { name, field, target: kind, value } = id;
     const before = isExported(row) ? stored.get(row.id ?? '') : undefined;
     const isEmpty = texts.every((text) => text.value === null);
     // An earlier part has renamed a record, perhaps this one: nobody may have edited the text.
     const isRenamed = edited.some(({ by, value }) => index.isChangedEarlier(kind, by, value));
-    const isSame = before ? (before[field] ?? null) === value : value === null;
-    if (isSame && !isRenamed && (isEmpty || edited.some((text) => text.value !== null)))
+    const link = before ? linkOf(row, field) : null;
+    const record = linked.get(keyOf(link) ?? '');
+    const isStored = isEmpty ? link === null : edited.every((text) => textOf(record, text.by) === text.value);
+    const hasText = isEmpty || edited.some((text) => text.value !== null);
+    if ((link === value || (before && isStored)) && hasText && !isRenamed) {
+      const message = `the ID beside it is of another ${kind === label ? words(name) : kind.label}: the name counts`;
+      const column = row.source.names[texts[0]?.cell ?? -1] ?? name;
+      if (value !== null && link !== value) warnOf(row.file)?.({ line: row.source.line, column, message });
       return [[at, field, edited.map(({ by }) => by)]];
+    }
     return kind === label && (before || (!isEmpty && (target || !bringsLabels))) ? [[at, field, []]] : [];
   });
 }
@@ -61,8 +78,9 @@ function textsBesideIds({ kind, fields, links }: FileRow) {
     const ofLabel = texts.slice(0, 1).map((text): LinkCell => ({ ...text, by: 'id', value }));
     const [id] = type ? ofLabel : links.filter((link) => link.field === field && link.by === 'id');
     if (!id) return [];
-    const key = type ? labelKey(type, id.value ?? '') : kindOfId(id.value ?? '') === id.target ? id.value : null;
-    return [{ id, texts, key }];
+    const keyOf = (value: string | null) =>
+      type ? labelKey(type, value ?? '') : kindOfId(value ?? '') === id.target ? value : null;
+    return [{ id, keyOf, key: keyOf(id.value), texts }];
   });
 }
 

@@ -166,7 +166,7 @@ async function* readSectionRows(reader: FileReader, sections: readonly Section[]
   for (const section of sections) if (section.kind === kind) yield* reader.rows(section, warnOf?.(section.file));
 }
 
-type WarnOf = (file: ImportFile) => Warn | undefined;
+export type WarnOf = (file: ImportFile) => Warn | undefined;
 
 /** Holds rows of a tree that come before their parents in memory. */
 export async function* rowsInOrder(

@@ -15,7 +15,7 @@ import type { ImportFile } from './file.ts';
 import { alikeHelp, alikeKey, buildItems, describeLine, type RowIndex, type RowItem, refusedTarget } from './items.ts';
 import { LabelNames } from './label-names.ts';
 import { findPaths } from './paths.ts';
-import { type FileReader, readParts, type Scanned, type TreeOrders } from './reading.ts';
+import { type FileReader, readParts, type Scanned, type TreeOrders, type WarnOf } from './reading.ts';
 import {
   countStored,
   deleteUnreferenced,
@@ -127,7 +127,7 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
   for await (const part of readParts(work, warnOf)) {
     work.signal.throwIfAborted();
     const added = part.map((row) => pass.index.add(row));
-    const rows = await labels.resolve(applyEdits(added, await editsOf(work, pass, added)));
+    const rows = await labels.resolve(applyEdits(added, await editsOf(work, pass, added, warnOf)));
     pass.index.paths = await findPathTargets(work, pass, rows);
     const outcomes = await sendInHalves(
       rows,
@@ -146,11 +146,16 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
 }
 
 /** They are kept: a resumed import would compare its rows with records that it has stored itself. */
-async function editsOf(work: Import, { index, storing }: Pass, rows: readonly FileRow[]): Promise<readonly Edit[]> {
+async function editsOf(
+  work: Import,
+  { index, storing }: Pass,
+  rows: readonly FileRow[],
+  warnOf: WarnOf,
+): Promise<readonly Edit[]> {
   const key = storing && partKey(work, storing, rows);
   const noted = key === undefined ? undefined : storing?.run.edits?.[key];
   if (noted) return noted;
-  const edits = await findEdits(work.yardgraph, index, rows, bringsLabels(work));
+  const edits = await findEdits(work.yardgraph, index, rows, bringsLabels(work), warnOf);
   if (storing && key !== undefined && edits.length > 0) {
     storing.run.edits = { ...storing.run.edits, [key]: edits };
     storing.save();

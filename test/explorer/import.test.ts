@@ -242,22 +242,25 @@ describeInChromium('a file in the explorer', () => {
   test('that was exported says what changes, and which names were changed after it was written', async () => {
     const [yard, lock] = (await open.post('/locations', [{ name: 'Yard' }, { name: 'Lock' }])).body;
     const links = [yard.id, lock.id].map((currentLocationId) => ({ name: 'Crane', currentLocationId }));
-    const [crane, lift] = (await open.post('/assets', links)).body;
+    const [crane, lift, truck] = (await open.post('/assets', [...links, { name: 'Truck' }])).body;
     await open.graphql(`mutation { updateLocations(input: [{ id: "${lock.id}", name: "Kiel lock" }]) { id } }`);
     const heads = 'id,name,uid,acquiredAt,manufacturedAt,currentLocationId,currentLocation.name,createdAt,updatedAt';
     const row = (asset: { id: string }, name: string, at: string, { id }: { id: string }, location: string) =>
       `${asset.id},${name},,${at},,${id},${location},${at},${at}\n`;
-    const rows = row(crane, 'Lift', '2026-02-03', yard, 'Yard') + row(lift, 'Crane', '', lock, 'Lock');
+    const named = row(lift, 'Crane', '', lock, 'Lock') + row(truck, 'Truck', '', lock, 'Yard');
+    const rows = row(crane, 'Lift', '2026-02-03', yard, 'Yard') + named;
     const { page } = await visitTable();
     await drop(page, 'assets.csv', new TextEncoder().encode(`${heads}\n${rows}`));
 
     const problem = page.getByRole('row', { name: 'Line 3: Lock' });
     await problem.getByText('The ID beside it is that of "Kiel lock". Was it renamed').waitFor();
+    // Its button would change other rows with the name of the yard.
+    await page.getByRole('row', { name: 'Line 4: Yard' }).getByText('Correct it in the file').waitFor();
     await page.getByText('Columns: 7 of 9 become fields').waitFor();
     expect(await page.getByLabel('Field for uid').isVisible()).toBe(false);
     expect(await barriers(page)).toEqual([]);
     await problem.getByRole('button', { name: 'Use "Kiel lock"' }).click();
-    await page.getByText('0 new, 1 changed, 1 unchanged').waitFor();
+    await page.getByText('0 new, 1 changed, 1 unchanged, 1 refused').waitFor();
     const changes = await page
       .getByRole('row', { name: /^Crane/ })
       .last()

@@ -37,7 +37,7 @@ const refusalsIn = (out: readonly string[]) => out.filter((line) => /^ {2}\S+, l
 test('a name that is edited beside an ID is stored, also where the import goes on; an ID that is edited alone is refused', async () => {
   await imports.import({ 'labels.csv': 'type,id,name\nSTATUS,7,In use\nSTATUS,8,Idle\nSTATUS,Idle,Broken\n' });
   await imports.import({
-    'locations.csv': 'name\nNorth\nSouth\n',
+    'locations.csv': 'name\nNorth\nSouth\nEast\n',
     'assets.csv': 'name,status,current location\nA,In use,North\nB,,\n',
   });
   const [north, south] = (await imports.records('locations', 'id')).map(({ id }: Row) => id);
@@ -59,24 +59,36 @@ test('a name that is edited beside an ID is stored, also where the import goes o
   ];
   expect(await placed()).toEqual(stored);
 
+  // People import a file, edit it further, and import it again.
+  const [again] = edited;
+  const checked = await imports.import({ 'assets.csv': `id,name,${exported}\n${again}\n` }, '--upsert-by', 'id');
+  expect(checked.out.filter((line) => /counts|unchanged,/.test(line))).toEqual([
+    '1 row: 0 to create, 0 to update, 1 unchanged, 0 refused',
+    '  assets.csv: the ID beside it is of another status: the name counts: line 2, column "status.name"',
+    '  assets.csv: the ID beside it is of another location: the name counts: line 2, column "currentLocation.name"',
+    '0 created, 0 updated, 1 unchanged, 0 refused',
+  ]);
+
   // Each ID was edited, or one cannot tell; a name may be none of a label or a location.
   const refused = [
-    `${ids[0]},A,7,Idle,${south},South`,
-    `${ids[0]},A,8,Idle,${north},South`,
+    `${ids[0]},A,7,Broken,${south},South`,
+    `${ids[0]},A,8,Idle,${north},East`,
     `${ids[0]},A,8,Sold,${south},Sued`,
   ];
   for (const row of refused)
     expect([row, (await edit(exported, row)).out[0]]).toEqual([row, '0 created, 0 updated, 0 unchanged, 1 refused']);
   const message =
-    'status: expected one label, received id "7" and name "Idle": make them agree, or leave a column out with --skip';
+    'status: expected one label, received id "7" and name "Broken": make them agree, or leave a column out with --skip';
   expect(
     (await imports.import({ 'assets.csv': `id,name,${exported}\n${refused[0]}\n` }, '--upsert-by', 'id')).out,
   ).toContain(`  assets.csv, line 2: ${message}`);
   expect(await placed()).toEqual(stored);
 
   // Headings as people read them. A name is cleared, and one of a label that is not stored is not left out.
-  const cleared = await edit('Status ID,Status,Current location ID,Current location', `${ids[0]},A,8,,${south},`);
-  expect(cleared.out).toContain('0 created, 1 updated, 0 unchanged, 0 refused');
+  for (const counts of ['1 updated, 0 unchanged', '0 updated, 1 unchanged']) {
+    const cleared = await edit('Status ID,Status,Current location ID,Current location', `${ids[0]},A,8,,${south},`);
+    expect(cleared.out).toContain(`0 created, ${counts}, 0 refused`);
+  }
   expect((await placed())[0]).toEqual([null, null]);
   const beside = await imports.import({ 'assets.ndjson': '{"name":"D","statusId":"9","status.name":"Sold"}\n' });
   expect(beside.out[1]).toContain('line 1: status: expected one label, received id "9" and name "Sold"');
