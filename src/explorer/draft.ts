@@ -48,6 +48,7 @@ interface FieldIssue {
 const problems: Readonly<Record<string, string>> = {
   changed: 'somebody has changed the record meanwhile',
   clash: 'the asset has another allocation at this time. Save again to store both',
+  'no-record': 'somebody has deleted this record meanwhile',
 };
 
 export class Draft {
@@ -221,30 +222,44 @@ export class Draft {
     });
   }
 
-  /** Says which other record has an entered external ID. The service stores it for both. */
-  async #findSameId(): Promise<string | undefined> {
+  /** The condition on other work orders of the asset at the same time. A date is the whole day. */
+  #sameTime(): object | undefined {
+    const [start, end] = period.map((name) => this.timeOf(name).value);
+    const [id, assetId] = [this.record.id ?? '', this.valueOf('assetId')];
+    const isMoved = !id || this.changed.some((name) => ['assetId', ...period].includes(name));
+    if (this.kind !== 'WorkOrder' || !isMoved || !assetId || !start || !end) return undefined;
+    const [[day], [lastDay, time]] = [clockTexts(start), clockTexts(end)];
+    const or = [{ endDate: { gt: start } }, { endDate: { eq: day } }];
+    return { id: { ne: id }, assetId: { eq: assetId }, startDate: { lt: time ? end : movedDay(lastDay, 1) }, or };
+  }
+
+  /** Says which other record has an entered external ID, or the asset at the same time. The service stores both. */
+  async *#findDoubts() {
     const { list } = kindOf(this.kind);
+    const find = async (where: object): Promise<Data | undefined> =>
+      (await read(query(list, { first: 1, where }, `nodes { ${namesOf(this.kind)} }`)))[list].nodes[0];
     const { externalIds: stored } = this.record;
     for (const [key, value] of Object.entries(this.valueOf('externalIds') ?? {})) {
-      if (stored?.[key] === value) continue;
-      const page = { first: 1, where: { externalIds: { key, value } } };
-      const [found] = (await read(query(list, page, `nodes { ${namesOf(this.kind)} }`)))[list].nodes;
-      if (found) return `${numberedName(found)} has the ID ${value} of ${key}`;
+      const other = stored?.[key] !== value && (await find({ externalIds: { key, value } }));
+      if (other) yield `${numberedName(other)} has the ID ${value} of ${key} already. Save again to store both`;
     }
-    return undefined;
+    const where = this.#sameTime();
+    const other = where && (await find(where));
+    if (other) yield `the asset has the work order ${numberedName(other)} at this time. Save again to store both`;
   }
 
   /** Stores records with the entries, and returns them. Otherwise shows why they are refused. */
   async store(input: readonly Data[]) {
     this.#show({ isBusy: true });
     const values = JSON.stringify(input);
-    const [sameId, clash] = [`id ${values}`, `clash ${values}`];
     try {
-      const other = this.#shownDoubts.has(sameId) ? undefined : await this.#findSameId();
-      if (!other) return await store(this.kind, input, !this.#shownDoubts.has(clash));
-      this.#shownDoubts.add(sameId);
-      this.#show({ problem: `${other} already. Save again to store both` });
-      return undefined;
+      for await (const problem of this.#findDoubts()) {
+        if (this.#shownDoubts.has(problem + values)) continue;
+        this.#shownDoubts.add(problem + values);
+        this.#show({ problem });
+        return undefined;
+      }
+      return await store(this.kind, input, !this.#shownDoubts.has(problems.clash + values));
     } catch (error) {
       const { message, items = [] } = error as Data;
       const issues = items.flatMap(({ field = '', message }: Data) => {
@@ -252,7 +267,7 @@ export class Draft {
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
         return name ? [{ field: name, message: `${capitalized(message)}.` }] : [];
       });
-      if (items.some(({ code }: Data) => code === 'clash')) this.#shownDoubts.add(clash);
+      if (items.some(({ code }: Data) => code === 'clash')) this.#shownDoubts.add(problems.clash + values);
       const [problem = items[0]?.message ?? message] = items.flatMap(({ code }: Data) => problems[code] ?? []);
       this.#show(issues.length > 0 ? { issues } : { problem });
       return undefined;
