@@ -29,6 +29,8 @@ export class LabelNames {
   readonly #meanings = new Map<string, Meaning>();
   /** By type, the names of its first labels. */
   readonly #names = new Map<string, string[]>();
+  /** By `alikeKey`, the names of labels to create. */
+  readonly #created = new Map<string, string>();
   #errors = 0;
   /** By `meaningKey`, IDs that a stopped import has stored: labels may have other names now. */
   readonly #stored: Record<string, string>;
@@ -108,11 +110,14 @@ export class LabelNames {
       const alike = byName.get(sortKey(text)) ?? [];
       let meaning: Meaning = id === undefined ? meaningOf(labelText, alike, keyStart(type).length) : { id };
       const isTaken = ids.has(labelKey(type, text));
-      // A later text that is alike may mean the new label.
-      if (this.#unknown === 'keep' && 'creatable' in meaning && labelText.by === 'any') meaning = { id: text };
+      const created = this.#created.get(`${type} ${sortKey(text)}`);
+      // Stored meanwhile, or not: a preview and every resumed run decide alike.
+      if (id === undefined && created !== undefined && created !== text)
+        meaning = { message: isCreated(created, text) };
+      else if (this.#unknown === 'keep' && 'creatable' in meaning && labelText.by === 'any') meaning = { id: text };
       else if (this.#unknown === 'create' && 'creatable' in meaning && !isTaken) {
         meaning = { id: text, isNew: true };
-        byName.set(sortKey(text), [{ key: labelKey(type, text), name: text }]);
+        this.#created.set(detached(`${type} ${sortKey(text)}`), detached(text));
       } else if ('creatable' in meaning) meaning = this.#withName(meaning, labelText);
       this.#meanings.set(detached(key), meaning);
       if ('id' in meaning && meaning.id !== text) this.#stored[detached(key)] = meaning.id;
@@ -129,6 +134,9 @@ export class LabelNames {
       : { ...meaning, message: `${meaning.message} (did you mean ${quote(alike)}?)`, alike };
   }
 }
+
+const isCreated = (name: string, text: string): string =>
+  `the import creates the label ${quote(name)}, which differs in ${describeDifference(name, text)}: write one of them`;
 
 function meaningOf({ field, text, by }: LabelText, alike: readonly NamedLabel[], start: number): Meaning {
   const [first, ...others] = alike.some(({ name }) => name === text)

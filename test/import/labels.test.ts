@@ -93,7 +93,8 @@ test('--create-missing labels makes labels of unknown names, in rows that are st
   const { out } = await imports.import({ 'assets.csv': rows }, ...create);
 
   expect(out).toContain('To create for links to them: 1 label');
-  expect(out.join('\n')).toContain('line 4: statusId: there is the label "Rented", did you mean it?');
+  const other = 'line 4: statusId: the import creates the label "Rented", which differs in case: write one of them';
+  expect(out.join('\n')).toContain(other);
   expect(await labels()).toMatchObject([{ key: 'STATUS:7' }, { key: 'STATUS:Rented', name: 'Rented' }]);
   expect(await imports.records('assets', 'name statusId')).toEqual([
     { name: 'A', statusId: 'Rented' },
@@ -113,6 +114,17 @@ test('--create-missing labels makes labels of unknown names, in rows that are st
   expect((await edit('7', ...create)).out.join('\n')).toContain('no label has the name "7"');
   expect((await edit('Lost', ...create)).out).toContain('0 created, 2 updated, 0 unchanged, 0 refused');
   expect(await labels()).toMatchObject([{ name: 'In use' }, { name: 'Rented' }, { key: 'STATUS:Lost', name: 'Lost' }]);
+});
+
+test('two spellings of a new label are refused in the preview as they are when stored, in whichever batch they are', async () => {
+  await imports.import({ 'labels.csv': 'type,id,name\nSTATUS,7,In use\n' });
+  const rows = 'name,Status\nA,Rented\nB,rented\nC,Rented\n';
+  const { out } = await imports.import({ 'assets.csv': rows }, '--create-missing', 'labels', '--batch', '1');
+
+  expect(out[0]).toBe('3 rows: 2 to create, 0 to update, 0 unchanged, 1 refused');
+  expect(out[1]).toContain('line 3: statusId: the import creates the label "Rented", which differs in case');
+  expect(out).toContain('2 created, 0 updated, 0 unchanged, 1 refused');
+  expect(imports.read('assets.refused.csv')).toContain('the import creates the label ""Rented""');
 });
 
 test('a column of a link takes the IDs and the names of labels, one named after the ID only IDs', async () => {
