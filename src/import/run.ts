@@ -131,7 +131,7 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
     pass.index.paths = await findPathTargets(work, pass, rows);
     const outcomes = await sendInHalves(
       rows,
-      (some) => sendPart(work, pass, totals.missing, some),
+      (some) => sendPart(work, pass, totals, some),
       (row, message) => rejectRow(pass.index, row, message),
     );
     for (const outcome of outcomes) {
@@ -233,7 +233,10 @@ function rejectRow(index: RowIndex, row: FileRow, message: string): RowOutcome {
   return outcome;
 }
 
-async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], rows: readonly FileRow[]) {
+/** Later refused rows get the issues of their cells alone, and no request. */
+const maxExplained = 1_000;
+
+async function sendPart(work: Import, pass: Pass, { missing, rows: counts }: Totals, rows: readonly FileRow[]) {
   const { index, storing } = pass;
   index.startPart(rows);
   for (const [kind, ids] of index.idsInDoubt(rows)) {
@@ -244,7 +247,7 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
   const sent = valid.map(({ row, record }): ImportItem => ({ kind: row.kind, record }));
   const idempotencyKey = storing && partKey(work, storing, rows);
   const invalid = items.filter(({ row, issues }) => issues.length > 0 && row.source.problem === undefined);
-  const others = await findOtherIssues(work, sent, invalid);
+  const others = counts.REJECTED < maxExplained ? await findOtherIssues(work, sent, invalid) : [];
   const checked = await findNamesToCreate(work, pass, valid, sent, idempotencyKey);
   for (const { kind, record } of checked.names) missing.get(kind)?.add(String(record.key ?? record.name));
   const compared = linkTexts(work.scanned);
@@ -258,6 +261,7 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
   ]);
   const unknown = [...resultOf].flatMap(([{ row }, result]) => unknownNameCells(row, result));
   const alike = await findAlikeNames(work.yardgraph, index, unknown);
+  const sentItems = [...resultOf.keys()];
   const outcomes = items.map((item): RowOutcome => {
     const { outcome = 'REJECTED', record, before, issues = item.issues } = resultOf.get(item) ?? {};
     // They are no reason: without the other issues, the name would be created.
@@ -267,7 +271,7 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
       );
     const reasons = issues.every(creatable) ? issues : issues.filter((issue) => !creatable(issue));
     const explained = reasons.map((issue) =>
-      explainIssue(issue, item, [...valid, ...invalid], { created: work.createMissing, alike }),
+      explainIssue(issue, item, sentItems, { created: work.createMissing, alike }),
     );
     const id = record?.id as string | undefined;
     return { ...item, outcome, id, issues: explained, before: before ?? undefined, after: record ?? undefined };
@@ -412,8 +416,8 @@ function explainIssue(
 ): RowIssue {
   const { code, path, message, other } = issue;
   const explained = (text: string): RowIssue => ({ ...issue, message: text });
-  const [list, place] = other ?? [];
-  const { row: otherRow } = items.filter((item) => listField(item.row.kind) === list)[Number(place)] ?? {};
+  const ofKind = other ? items.filter((item) => listField(item.row.kind) === other[0]) : [];
+  const { row: otherRow } = ofKind[Number(other?.[1])] ?? {};
   const line = otherRow && describeLine(otherRow.source.line, otherRow.file, row.file);
   const link = row.links.find(({ name, value }) => name === path[0] && value !== null);
   if (code === 'taken' && line) {

@@ -28,6 +28,11 @@ test('all that is wrong in a row is said at once, and nothing that would be righ
     [`acquiredAt: ${date}`, 'currentLocationId: the row with the ID ""m"" was refused'],
   ]);
   expect(reasonsIn('projects')).toEqual([[`startDate: ${date}`, 'notes: expected at most 10,000 characters']]);
+
+  // It takes requests: the first thousand refused rows show what is wrong in a file.
+  const rows = 'B,soon,Nowhere\n'.repeat(1_001);
+  await imports.import({ 'assets.csv': `name,acquiredAt,location\n${rows}` }, '--no-preview', '--batch', '500');
+  expect(imports.read('assets.refused-2.csv').match(/Nowhere""/g)).toHaveLength(1_000);
 });
 
 type Row = Record<string, string>;
