@@ -94,7 +94,7 @@ export class RowIndex {
       if (text === undefined || isBlank(text)) continue;
       const first = rows.add(text, row.source.line * files.length + files.indexOf(row.file));
       if (first !== undefined) {
-        const where = describeLine(Math.floor(first / files.length), files[first % files.length], row.file);
+        const where = describeLine(Math.floor(first / files.length), files[first % files.length]);
         issues.push({ path: columnPath(by), message: `${where} also has the ${by} ${quote(text)}` });
       }
     }
@@ -219,9 +219,8 @@ export const alikeKey = ({ name: kind }: RecordKind, name: string): string => `$
 /** Unambiguous, because no key has a space. */
 const textKey = ({ name }: RecordKind, by: string, text: string): string => detached(`${name}.${by} ${text}`);
 
-/** `line 2`, or `line 2 of assets.csv` from another file. */
-export const describeLine = (line: number, file: ImportFile | undefined, from: ImportFile): string =>
-  `line ${line}${file === from ? '' : ` of ${file?.name}`}`;
+/** With its file: a reason is read in the file of refused rows, too. */
+export const describeLine = (line: number, file: ImportFile | undefined): string => `line ${line} of ${file?.name}`;
 
 export function buildItems(index: RowIndex, rows: readonly FileRow[]): RowItem[] {
   const refs = new Set<string>();

@@ -418,7 +418,7 @@ function explainIssue(
   const explained = (text: string): RowIssue => ({ ...issue, message: text });
   const ofKind = other ? items.filter((item) => listField(item.row.kind) === other[0]) : [];
   const { row: otherRow } = ofKind[Number(other?.[1])] ?? {};
-  const line = otherRow && describeLine(otherRow.source.line, otherRow.file, row.file);
+  const line = otherRow && describeLine(otherRow.source.line, otherRow.file);
   const link = row.links.find(({ name, value }) => name === path[0] && value !== null);
   if (code === 'taken' && line) {
     return explained(`${line} also has the ${path[0]} ${quote(String(keyValue(record, String(path[0]))))}`);

@@ -23,7 +23,7 @@ test('what is wrong is a refused row with the reason', async () => {
     `  labels.csv, line 4: type: ${types} ""`,
     `  labels.csv, line 5: type: ${types} "STATUS:7"`,
     '  labels.csv, line 6: color: expected a colour such as #2e7d32, received "green"',
-    '  labels.csv, line 8: key: line 7 also has the key "STATUS:8"',
+    '  labels.csv, line 8: key: line 7 of labels.csv also has the key "STATUS:8"',
   ]);
   expect(imports.read('labels.refused.csv')).toContain('VENDOR,7,A,,');
 });

@@ -47,7 +47,7 @@ describe('--upsert-by id', () => {
       '6 rows: 1 to create, 1 to update, 1 unchanged, 3 refused',
       expect.stringMatching(/line 5: id: there is no location with the ID "location_\w+zzzz" in this workspace$/),
       '  locations.csv, line 6: id: there is no location with the ID "7": IDs of this service start with location_',
-      expect.stringContaining('  locations.csv, line 7: id: line 3 also has the id '),
+      expect.stringContaining('  locations.csv, line 7: id: line 3 of locations.csv also has the id '),
       '1 created, 1 updated, 1 unchanged, 3 refused',
       'The refused rows are in locations.refused.csv, each with the reason: fix them, and import that file.',
       'Its changes: 4 to 5.',
@@ -61,7 +61,7 @@ describe('--upsert-by id', () => {
     const file = `id,name,uid\n${a?.slice(0, -4)}zzzz,X,\n${a},A,9\n${b},B,\n${c},C,9\n`;
 
     expect((await imports.import({ 'assets.csv': file }, '--upsert-by', 'id')).out).toContain(
-      '  assets.csv, line 5: uid: line 3 also has the uid "9"',
+      '  assets.csv, line 5: uid: line 3 of assets.csv also has the uid "9"',
     );
   });
 });
@@ -79,10 +79,10 @@ test('a row with the key of an earlier one is refused, in whichever batch and fi
   expect([code, ...out.slice(0, 6)]).toEqual([
     2,
     '8 rows: 4 to create, 0 to update, 0 unchanged, 4 refused',
-    '  assets.ndjson, line 1: uid: line 1 also has the uid "U1"',
+    '  assets.ndjson, line 1: uid: line 1 of assets.ndjson also has the uid "U1"',
     '  assets-2.csv, line 3: uid: line 1 of assets.ndjson also has the uid "U2"',
     expect.stringContaining('  projects.csv, line 2: startDate: '),
-    '  projects.csv, line 4: externalIds["sap.de"]: line 2 also has the externalIds.sap.de "P-1"',
+    '  projects.csv, line 4: externalIds["sap.de"]: line 2 of projects.csv also has the externalIds.sap.de "P-1"',
     '4 created, 0 updated, 0 unchanged, 4 refused',
   ]);
   expect(table).toContain('externalIds.sap.de 1 0 0 0 1');
