@@ -5,13 +5,13 @@ import { kindNames, kindOf, nameOf, title, words } from './kinds.ts';
 import { atMost, constant, query } from './queries.ts';
 import { deletedName, readNames } from './record.ts';
 import { type Data, read, type Viewer } from './service.ts';
-import { link, notice, tableOf, time } from './values.ts';
+import { link, notice, phoneLine, tableOf, time } from './values.ts';
 
 const fields = 'cursor action kind recordId at user { id name } record { id } fields { field before after }';
 
 function rowOf(change: Data, names: Data): readonly unknown[] {
   const kind = kindNames.find((name) => constant(name) === change.kind) ?? 'Label';
-  const name = link(kind, { id: change.recordId, name: deletedName(change, names) });
+  const name = html`${link(kind, { id: change.recordId, name: deletedName(change, names) })} ${phoneLine({ name: title(kind) })}`;
   return [name, title(kind), time(change.at), change.user && nameOf(change.user)];
 }
 

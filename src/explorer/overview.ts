@@ -6,7 +6,7 @@ import { kindNames, kindOf, linkOf, nameOf, title as titleOf } from './kinds.ts'
 import { ascending, atMost, groupsQuery, query, selectionOf, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { chooseFiles, statusLink } from './table.ts';
-import { button, cell, headOf, labelStyle, link, newLink, notice, tableCell, time } from './values.ts';
+import { button, cell, headOf, labelStyle, link, newLink, notice, phoneLine, tableCell, time } from './values.ts';
 
 /** Groups of unfinished records by the conditions of their tables, in the order of a time. */
 const groups: readonly (readonly [title: string, kind: string, time: string, ...conditions: string[]])[] = [
@@ -56,10 +56,10 @@ function agendaQuery(view: View, data: Data): string {
 }
 
 function groupOf([title, kind, field]: (typeof groups)[number], address: string, { totalCount, nodes }: Data) {
-  const asset = ({ asset }: Data) => asset && link('Asset', asset, asset.uid ?? nameOf(asset));
   const row = (order: Data) => html`<tr>
-    <th scope="row">${link(kind, order, nameOf(kind === 'Allocation' ? order.asset : order))} <div class="phone"><small>${asset(order)}</small></div></th>
-    <td class="more">${asset(order)}</td>
+    <th scope="row">${link(kind, order, nameOf(kind === 'Allocation' ? order.asset : order))}
+      ${phoneLine(order.asset, order.location)}</th>
+    <td class="more">${order.asset && link('Asset', order.asset, order.asset.uid ?? nameOf(order.asset))}</td>
     <td class="more">${cell(kind, 'location', order)}</td>
     <td>${tableCell(kind, 'status', order)}</td>
     <td>${order[field] && time(order[field], !title.endsWith('today'))}</td>

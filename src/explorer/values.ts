@@ -6,19 +6,20 @@ import { dateLocale } from './clock.ts';
 import { columns, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
 
-const nearFormat = { weekday: 'short', day: '2-digit', month: 'short' } as const;
-const farFormat = { day: '2-digit', month: 'short', year: 'numeric' } as const;
+const dayFormat = { day: '2-digit', month: 'short' } as const;
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
 const nearMs = 60 * 86_400_000;
 
-/** Writes a time, or a date, which is stored as midnight in UTC. Near days have a weekday in place of the year. */
+/** Writes a time, or a date, which is stored as midnight in UTC. Near days have a weekday; those of this year no year. */
 export function timeTexts(value: string) {
   const isDate = /^.{10}(T00:00:00\.000Z)?$/.test(value);
   const moment = new Date(isDate ? `${value.slice(0, 10)}T00:00` : value);
   if (Number.isNaN(moment.getTime())) return { day: value, clock: '', whole: value };
-  const isNear = Math.abs(moment.getTime() - Date.now()) < nearMs;
+  const now = new Date();
+  const weekday = Math.abs(moment.getTime() - now.getTime()) < nearMs ? 'short' : undefined;
+  const year = weekday && moment.getFullYear() === now.getFullYear() ? undefined : 'numeric';
   return {
-    day: moment.toLocaleDateString(dateLocale, isNear ? nearFormat : farFormat),
+    day: moment.toLocaleDateString(dateLocale, { ...dayFormat, weekday, year }),
     clock: isDate ? '' : moment.toLocaleTimeString(dateLocale, clockFormat).replace(/\s/g, '\u00a0'),
     whole: moment.toLocaleString(dateLocale, { dateStyle: 'full', ...(!isDate && { timeStyle: 'short' }) }),
   };
@@ -109,7 +110,7 @@ const widthClass = (kind: string, field: string): string =>
 
 /** Tables of more columns than this are scrolled by themselves. */
 const maxColumns = 5;
-const columnWidth = 150;
+const columnWidth = 137;
 
 interface TableOptions {
   readonly fields?: readonly string[];
@@ -118,18 +119,27 @@ interface TableOptions {
   readonly isPickable?: boolean;
 }
 
+/** A line that only a phone shows, which has no room for more columns. */
+export const phoneLine = (...targets: (Data | null | undefined)[]) =>
+  html`<div class="phone"><small>${targets.flatMap((target) => (target ? (target.uid ?? nameOf(target)) : [])).join(' · ')}</small></div>`;
+
+/** The links that a phone shows below the name. */
+const belowName = ['Asset', 'Location', 'Project'];
+
 /**
  * A table of records, whose first column leads to each. A phone shows a status and a time, or two other columns; of an
- * allocation its end and its asset. Columns that are empty in all rows come last there.
+ * allocation its end and its asset. Columns that are empty in most rows come last there.
  */
 export function recordTable(kind: string, nodes: readonly Data[], label: string, options: TableOptions = {}) {
   const { fields = columns[kind] ?? [], head = headOf, isPickable = false } = options;
   const [first = '', ...others] = fields;
   const isOfTime = typeOf(kind, first) === 'DateTime';
   const preferred = isOfTime ? ['DateTime', 'Asset', 'Project', 'Status'] : ['Status', 'DateTime'];
-  const isEmpty = (field: string) => nodes.every((node) => (node[field] ?? node[`${field}Id`] ?? null) === null);
+  const isFilled = (field: string) => (node: Data) => (node[field] ?? node[`${field}Id`] ?? null) !== null;
+  const isEmpty = (field: string) => nodes.filter(isFilled(field)).length < nodes.length / 2;
   const rank = (field: string) => (isEmpty(field) ? Infinity : preferred.indexOf(typeOf(kind, field)) >>> 0);
   const onPhone = others.toSorted((a, b) => rank(a) - rank(b)).slice(0, 2);
+  const below = others.filter((field) => !onPhone.includes(field) && belowName.includes(typeOf(kind, field)));
   const classOf = (field: string) => {
     const width = widthClass(kind, field);
     if (field === first) return width || 'name';
@@ -140,7 +150,7 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
     <input type="checkbox" name="pick" value=${node.id} aria-label=${`Select ${nameOf(node)}`}></td>`;
   const row = (node: Data) => html`<tr>
     ${isPickable ? pick(node) : nothing}
-    <th scope="row">${link(kind, node, nameIn(node))}</th>
+    <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...below.map((field) => node[field]))}</th>
     ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}</td>`)}
   </tr>`;
   const all = html`<th class="pick"><input type="checkbox" aria-label="Select all" @change=${pickAll}></th>`;

@@ -291,6 +291,11 @@ describeInChromium('the explorer', () => {
     await note(page, '60');
     await chips(page).getByText('Name is not empty').waitFor();
     const today = new Date().toLocaleDateString('en-US', { dateStyle: 'medium' });
+    const lefts = [page.getByRole('columnheader', { name: 'Status' }), rows(page).first().locator('.chip')].map(
+      (text) =>
+        text.evaluate((it) => it.getBoundingClientRect().x + Number.parseFloat(getComputedStyle(it).paddingLeft)),
+    );
+    expect(new Set(await Promise.all(lefts)).size).toBe(1);
     expect(await chips(page).innerText()).toContain(`Created at from today (${today})`);
     expect(await page.locator('.head').innerText()).toMatch(/Printed on .*, 20\d\d/);
     const pressed = page.locator('button, summary, input, select, .button, nav, .chip a');
@@ -417,8 +422,14 @@ describeInChromium('the explorer', () => {
     expect(await page.getByLabel('Condition').isVisible()).toBe(false);
     expect(await filter.evaluate((summary) => summary === document.activeElement)).toBe(true);
 
+    // Six fit beside the facets.
+    await page.goto(`${origin}/explore?kind=WorkOrder&columns=asset,status,location,startDate,endDate`);
+    const isWhole = (frame: Element) => frame.scrollWidth <= frame.clientWidth;
+    expect(await page.locator('.many').evaluate(isWhole)).toBe(true);
+    await page.goBack();
+
     await page.setViewportSize({ width: 420, height: 900 });
-    expect(await heads()).toBe('Name,UID,Status');
+    await expect.poll(heads).toBe('Name,UID,Status');
     const status = page.getByRole('link', { name: 'In the workshop' }).first();
     // A line.
     expect((await status.boundingBox())?.height).toBeLessThan(30);
@@ -428,10 +439,19 @@ describeInChromium('the explorer', () => {
     await page.getByRole('link', { name: 'Projects', exact: true }).press('Enter');
     await heading(page, 'Projects');
     expect(await page.locator('#side').isVisible()).toBe(false);
-    // Who has a machine, and until when.
-    await page.goto(`${origin}/explore?kind=Allocation`);
-    await rows(page).first().waitFor();
-    expect(await heads()).toBe('Start date,End date,Asset');
+    // Who has a machine, and until when; other links are below the name, and what most have not is left out.
+    const name = rows(page).first().getByRole('rowheader');
+    for (const [address, shown, below] of [
+      ['kind=Allocation', 'Start date,End date,Asset', 'School yard and canteen'],
+      ['kind=WorkOrder', 'Name,Status,Start date', 'TH-0102 · Hamburg yard'],
+      ['kind=Location', 'Name,City,Address 1', ''],
+      ['search=WO-26215', 'Name,Reference,Status', 'GE-0101 · Hamburg, berths 4 and 5'],
+    ]) {
+      await page.goto(`${origin}/explore?${address}`);
+      await name.waitFor();
+      expect(await heads()).toBe(shown);
+      expect(await name.innerText()).toContain(below);
+    }
     await page.goto(`${origin}/explore?view=nonsense`);
     await heading(page, 'There is no such page');
     await page.getByRole('main').getByRole('link', { name: 'Overview' }).click();
