@@ -86,6 +86,7 @@ export async function propose(
       const targets = proposeTargets(
         kind,
         [...table.keys()].filter((name) => !repeated.has(name)),
+        table,
       );
       for (const [name, texts] of table) {
         if (name === reasonColumn || columns.some((other) => other.kind === kind && other.name === name)) continue;
@@ -214,6 +215,9 @@ const known: readonly (readonly [target: string, headings: readonly string[]])[]
   ([target, texts]) => [target, texts.split(', ').map(normalizeHeading)],
 );
 
+const isKnownAs = (target: string, name: string): boolean =>
+  known.some(([other, texts]) => other === target && texts.includes(normalizeHeading(name)));
+
 /** A title above the header, such as "Machines in May", is none. */
 function isHeading(kind: RecordKind, name: string): boolean {
   const heading = normalizeHeading(name);
@@ -229,7 +233,11 @@ const maxColumns = 500;
 const maxHeading = 500;
 
 /** By heading: names of fields first, then the headings of other programs and offices, then similar ones. */
-export function proposeTargets(kind: RecordKind, names: readonly string[]): ReadonlyMap<string, string> {
+export function proposeTargets(
+  kind: RecordKind,
+  names: readonly string[],
+  texts: ReadonlyMap<string, readonly string[]> = new Map(),
+): ReadonlyMap<string, string> {
   if (names.length > maxColumns || names.some(({ length }) => length > maxHeading))
     throw new StartError('a file has more than 500 columns, or a heading of more than 500 characters');
   const targets = new Map<string, string>();
@@ -254,6 +262,11 @@ export function proposeTargets(kind: RecordKind, names: readonly string[]): Read
     for (const [target, others] of known)
       for (const other of others)
         assign(open.find(([name, heading]) => !targets.has(name) && isSimilar(heading, other))?.[0], target);
+  // `Auftrag` heads references such as WO-17, or else names.
+  const isOfNames = ([name, target]: readonly [string, string]) =>
+    target === 'reference' && isKnownAs('name', name) && texts.get(name)?.some((text) => /\p{Ll}{3}|^\D+$/u.test(text));
+  const [name] = (!taken.has('name') && [...targets].find(isOfNames)) || [];
+  if (name !== undefined) targets.set(name, 'name');
   // Beside the number of an asset, its name would have to agree.
   const hasNumber = [...targets.values()].includes('asset.uid');
   for (const [name, target] of targets) if (hasNumber && target === 'asset' && name !== target) targets.delete(name);

@@ -454,6 +454,19 @@ test('a month alone is its first day in a column of months, and refused among da
   ]);
 });
 
+test.each([
+  ['Auftrag;Gerätenummer\nUVV-Prüfung;\nÖlwechsel;\n', 'name'],
+  ['Work order\nWO-17 Oil change\n', 'name'],
+  ['Auftrag;Bezeichnung\nUVV;Prüfung\n', 'reference'],
+  ['Auftrag;Beginn\nWO-17;01.02.2026\n', 'reference'],
+])(
+  'a first heading that means a name or a reference is decided by the other headings and its values: %j',
+  async (content, target) => {
+    const { targets } = await drop('WorkOrder', 'a.csv', content);
+    expect(Object.values(targets)[0]).toBe(target);
+  },
+);
+
 test('titles above the headings are left out, which is no warning', async () => {
   const { notes } = await drop('Asset', 'a.csv', 'Inventarliste 2026\nStand: 01.03.2026\n\nName;Nr\nKran;1\n');
   expect(notes).toEqual(['Left out:', '  a.csv: 2 title lines above the headings: line 1, "Inventarliste 2026"']);
