@@ -264,7 +264,9 @@ export function proposeTargets(
         assign(open.find(([name, heading]) => !targets.has(name) && isSimilar(heading, other))?.[0], target);
   // `Auftrag` heads references such as WO-17, or else names.
   const isOfNames = ([name, target]: readonly [string, string]) =>
-    target === 'reference' && isKnownAs('name', name) && texts.get(name)?.some((text) => /\p{Ll}{3}|^\D+$/u.test(text));
+    target === 'reference' &&
+    isKnownAs('name', name) &&
+    texts.get(name)?.some((text) => /\p{Ll}{3}/u.test(text) || !/\d/.test(text));
   const [name] = (!taken.has('name') && [...targets].find(isOfNames)) || [];
   if (name !== undefined) targets.set(name, 'name');
   // Beside the number of an asset, its name would have to agree.
