@@ -404,15 +404,23 @@ export async function undoImport({ id, message }: Data): Promise<string> {
   if (!made || made.message === null)
     throw new Error('others have made changes meanwhile, and no message tells which ones are its own');
   const counts = { reversed: 0, kept: 0, made: 0 };
+  const unlike = new Map<string, Set<string>>();
   const signal = new AbortController().signal;
   for await (const part of revertInParts(yardgraph, made, { signal, importRun: undoRunId(id) })) {
     counts.reversed += part.reversed;
     counts.kept += part.kept + part.failed;
     counts.made += part.made;
+    for (const { outcome, message: reason, recordId } of part.notReversed) {
+      const isUsed = reason.includes('referenced by');
+      const why = outcome === 'KEPT' ? 'changed since' : isUsed ? 'used since' : 'that cannot go back';
+      const key = `${kindOfId(recordId)?.name} ${why}`;
+      unlike.set(key, (unlike.get(key) ?? new Set()).add(recordId));
+    }
   }
   if (counts.made === 0) throw new Error('it was undone already, or all its records have changed since');
-  const undone = pluralize(counts.reversed, { label: 'change', pluralLabel: 'changes' });
-  return `${undone} undone${counts.kept > 0 ? `, ${formatCount(counts.kept)} not undone` : ''}.`;
+  const undone = `${pluralize(counts.reversed, { label: 'change', pluralLabel: 'changes' })} undone`;
+  const reasons = [...unlike].map(([key, { size }]) => key.replace(/^\S+/, (kind) => pluralize(size, kindNamed(kind))));
+  return `${undone}${counts.kept > 0 ? `, ${formatCount(counts.kept)} not undone: ${reasons.join(', ')}` : ''}.`;
 }
 
 customElements.define('import-dialog', ImportDialog);

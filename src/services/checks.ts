@@ -3,7 +3,17 @@ import { isSame } from '../model/fields.ts';
 import { formatCount, type IssueData, type ValidationIssue } from '../model/issues.ts';
 import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
-import { kindNamed, kindOfId, linkOrder, recordKinds, reverseLinksOf, treeOf } from '../records/index.ts';
+import {
+  kindNamed,
+  kindOfId,
+  label,
+  labelKey,
+  labelledTypes,
+  linkOrder,
+  recordKinds,
+  reverseLinksOf,
+  treeOf,
+} from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import type { Tx } from '../store/writes/tx.ts';
 import {
@@ -186,8 +196,7 @@ function takenIssue({ label: kind }: RecordKind, field: string, text: string, ho
   return { path: [field], code: 'taken', kind, by: { field }, text, ...other } as const;
 }
 
-const referencesTo = (kind: RecordKind) =>
-  reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring');
+const referencesTo = (type: string) => reverseLinksOf(type).filter(({ direction }) => direction === 'referring');
 
 const mayBeCleared = ({ kind, field }: ReverseLink): boolean => !kind.storedFields[field]?.required;
 
@@ -200,28 +209,56 @@ export async function checkDeletions(
   items: readonly Item[],
   { clearsReferences }: { readonly clearsReferences: boolean },
 ): Promise<void> {
-  const deleted = items.filter((item) => item.op === 'delete' && isValid(item));
-  const deletedById = new Map(deleted.flatMap((item) => (item.before ? [[item.before.id, item]] : [])));
-  if (deletedById.size === 0) return;
+  const deleted = items.filter((item) => item.op === 'delete' && item.before && isValid(item));
+  if (deleted.length === 0) return;
   const groups = groupByKind(items);
   const batchIds = new Map([...groups].map(([kind, ofKind]) => [kind, lockedIds(ofKind)]));
-  for (const [kind, ofKind] of groupByKind([...deletedById.values()])) {
-    const links = referencesTo(kind).filter((link) => !clearsReferences || !mayBeCleared(link));
+  for (const { type, targets, since } of targetsOf(deleted)) {
+    const links = referencesTo(type).filter((link) => !clearsReferences || !mayBeCleared(link));
     for (const { kind: referring, field } of links) {
       for (const item of groups.get(referring) ?? []) {
-        const target = deletedById.get(String(item.before?.[field]));
+        const target = targets.get(String(item.before?.[field]));
         if (!target || target === item) continue;
-        const labels = { kind: kind.label, referring: referring.label };
+        const labels = { kind: target.kind.label, referring: referring.label };
         const issue: ValidationIssue = { path: [], code: 'still-referenced', ...labels, id: String(item.before?.id) };
         if (isValid(item) && releases(item, field)) addDependent(item, target, issue);
-        else target.issues.push(issue);
+        else if (!isValid(item) || since === undefined) target.issues.push(issue);
       }
     }
-    for (const [id, references] of await findReferences(tx, links, lockedIds(ofKind), batchIds)) {
-      const item = deletedById.get(id);
-      const mayClear = references.mayClear && item?.unchangedSince === undefined;
-      item?.issues.push({ path: [], code: 'referenced', kind: kind.label, ...references, mayClear });
+    const isChanged: Condition =
+      since === undefined ? { all: [] } : { field: 'updatedAt', compare: 'gt', value: since };
+    const isCounted = (referring: RecordKind): Condition => {
+      const excluded = batchIds.get(referring);
+      return excluded ? { all: [isChanged, { not: { field: 'id', in: [...excluded] } }] } : isChanged;
+    };
+    for (const [id, references] of await findReferences(tx, links, [...targets.keys()], isCounted)) {
+      const { kind, unchangedSince, issues } = targets.get(id) as Item;
+      const mayClear = references.mayClear && unchangedSince === undefined;
+      issues.push({ path: [], code: 'referenced', kind: kind.label, ...references, mayClear });
     }
+  }
+}
+
+interface Targets {
+  /** A record kind, or a type in another system. */
+  readonly type: string;
+  /** By the text of references to them. */
+  readonly targets: ReadonlyMap<string, Item>;
+  /** Only references of records that have changed since then count. */
+  readonly since?: string;
+}
+
+/** References to what a label names do not need the label. An undo keeps one that may have given records their text. */
+function* targetsOf(deleted: readonly Item[]): Generator<Targets> {
+  for (const [kind, ofKind] of groupByKind(deleted))
+    yield { type: kind.name, targets: new Map(ofKind.map((item) => [String(item.before?.id), item])) };
+  const labels = deleted.filter(({ kind, unchangedSince }) => kind === label && unchangedSince !== undefined);
+  for (const type of labels.length > 0 ? labelledTypes : []) {
+    const start = labelKey(type, '');
+    const ofType = labels.filter(({ before }) => String(before?.key).startsWith(start));
+    const targets = new Map(ofType.map((item) => [String(item.before?.key).slice(start.length), item]));
+    const [since] = ofType.map(({ before }) => String(before?.createdAt)).sort();
+    if (since !== undefined) yield { type, targets, since };
   }
 }
 
@@ -237,20 +274,24 @@ const maxCounted = 10_000;
 type References = Pick<IssueData<'referenced'>, 'counts' | 'ids' | 'mayClear'>;
 
 /** Counts referring records outside the batch, by target. */
-async function findReferences(tx: Tx, links: readonly ReverseLink[], ids: Ids, batchIds: ReadonlyMap<RecordKind, Ids>) {
-  const most = Math.max(maxNamed, Math.floor(maxCounted / ids.size));
+async function findReferences(
+  tx: Tx,
+  links: readonly ReverseLink[],
+  ids: readonly string[],
+  isCounted: (kind: RecordKind) => Condition,
+) {
+  const most = Math.max(maxNamed, Math.floor(maxCounted / ids.length));
   const references = new Map<string, References>();
   for (const link of links) {
-    const { label, pluralLabel } = link.kind;
-    const excluded = batchIds.get(link.kind);
-    const where: Condition = excluded ? { not: { field: 'id', in: [...excluded] } } : { all: [] };
+    const { label: kind, pluralLabel: plural } = link.kind;
+    const where = isCounted(link.kind);
     const query = { where, limit: most + 1, withCount: false, fields: new Set(['id']) };
-    for (const [id, { records }] of await tx.pages(link, [...ids], query)) {
+    for (const [id, { records }] of await tx.pages(link, ids, query)) {
       if (records.length === 0) continue;
       const { counts, ids: named, mayClear } = references.get(id) ?? { counts: [], ids: [], mayClear: true };
       const count = Math.min(records.length, most);
       references.set(id, {
-        counts: [...counts, { kind: label, plural: pluralLabel, count, isMore: records.length > most }],
+        counts: [...counts, { kind, plural, count, isMore: records.length > most }],
         ids: [...named, ...records.map((record) => record.id)].slice(0, maxNamed),
         mayClear: mayClear && mayBeCleared(link),
       });
@@ -267,7 +308,7 @@ export async function clearReferences(tx: Tx, items: readonly Item[], maxCleared
   const deletedIds = lockedIds(deleted);
   const [{ kind } = {}] = deleted;
   if (!kind || maxCleared === undefined) return [];
-  const links = referencesTo(kind).filter(mayBeCleared);
+  const links = referencesTo(kind.name).filter(mayBeCleared);
   const idsByKind = new Map(links.map((link) => [link.kind, new Set<string>()]));
   let references = 0;
   for (const link of links) {

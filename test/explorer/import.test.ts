@@ -333,14 +333,16 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText('Not undone: it was undone already, or all its records have changed since.').waitFor();
   });
 
-  test('says how many of its new records an undo has kept, and is itself again after the undo of its undo', async () => {
+  test('says how many of its new records an undo has kept, and why, and is itself again after the undo of its undo', async () => {
     const headers = { 'x-import-run': 'run', 'x-change-message': 'import of cranes.csv (run)' };
     const [crane] = (await open.post('/assets', [{ name: 'Crane' }, { name: 'Lift' }], headers)).body;
-    await open.graphql(`mutation { updateAssets(input: [{ id: "${crane.id}", name: "Tower crane" }]) { id } }`);
+    await open.post('/labels', [{ key: 'STATUS:7', name: 'Rented' }], headers);
+    await open.graphql(`mutation { updateAssets(input: [{ id: "${crane.id}", statusId: "7" }]) { id } }`);
     const { page } = await newPage(open, '/explore?view=imports');
     page.on('dialog', (dialog) => dialog.accept());
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByRole('row', { name: /^cranes.csv .* undone, but for 1 / }).waitFor();
+    await page.getByText('1 change undone, 2 not undone: 1 asset changed since, 1 label used since.').waitFor();
+    await page.getByRole('row', { name: /^cranes.csv .* undone, but for 2 / }).waitFor();
     await page.getByRole('row', { name: 'Undo of cranes.csv' }).getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('row', { name: /^cranes.csv again/ }).waitFor();
   });

@@ -52,6 +52,28 @@ test('a change that cannot be reversed says why', async () => {
   expect(await cursor()).toBe('2');
 });
 
+test('a label stays that records have got since, and one goes that no record has, or had already before', async () => {
+  const [other] = await service.create('/assets', { name: 'Other' }, { name: 'Old', statusId: 'old' });
+  const after = await cursor();
+  const labels = ['new', 'old', 'own'].map((id) => ({ key: `STATUS:${id}`, name: id }));
+  await service.create('/labels', ...labels, { key: 'COMPANY:new', name: 'new' });
+  await service.create('/assets', { name: 'Own', statusId: 'own' });
+  const [kept] = await service.create('/assets', { name: 'Kept', statusId: 'own' });
+  const upTo = await cursor();
+  const undone = () => revert(after, upTo, { dryRun: true });
+  expect(await undone()).toEqual({ ...withNothingReversed, reversed: 6 });
+
+  const changes = `[{ id: "${other.id}", statusId: "new" }, { id: "${kept.id}", name: "By hand" }]`;
+  await service.data(`mutation { updateAssets(input: ${changes}) { id } }`);
+  const reasons = [
+    ['FAILED', `this label is referenced by 1 asset: ${other.id}`],
+    ['FAILED', `this label is still referenced by the asset ${kept.id}`],
+    ['KEPT', 'this asset has changed since, last by change 10'],
+  ];
+  const notReversed = reasons.map(([outcome, message]) => ({ outcome, message }));
+  expect(await undone()).toMatchObject({ reversed: 3, kept: 1, failed: 2, notReversed });
+});
+
 test.each([
   [
     'x',
