@@ -18,6 +18,10 @@ const fileUrl = (name: string): string => new URL(name, import.meta.url).href;
 
 maplibre.setWorkerUrl(fileUrl('maplibre-gl-worker.js'));
 
+/** Where the number of a cluster stands, and the first free place for the name of a point. */
+const inside: maplibre.VariableAnchorOffsetCollectionSpecification = ['center', [0, 0]];
+const around: typeof inside = ['top', [0, 0.4], 'bottom', [0, -0.5], 'left', [0.8, 0], 'right', [-0.8, 0]];
+
 type Tiles = Pick<maplibre.StyleSpecification, 'sources' | 'layers'>;
 
 /** The tiles of the operator: of a tile server, or of a PMTiles file, which knows their type. */
@@ -76,7 +80,9 @@ async function readStyle(): Promise<maplibre.StyleSpecification> {
         layout: {
           'text-field': ['coalesce', ['get', 'point_count_abbreviated'], ['get', 'label']],
           'text-size': 13,
-          'text-offset': ['case', isCluster, ['literal', [0, 0]], ['literal', [0, 1.3]]],
+          // Twice this keeps a name out of the circle of a cluster.
+          'text-padding': 4,
+          'text-variable-anchor-offset': ['case', isCluster, ['literal', inside], ['literal', around]],
         },
         // Readable on light and dark, and on tiles.
         paint: {
@@ -186,7 +192,7 @@ async function openFeatures(map: maplibre.Map, features: readonly maplibre.MapGe
   const item = (place: Data) => html`<p><b>${link('Location', place)}</b><br>
     ${count('Asset', 'currentLocationId', place.id, place.assets)}, ${count('WorkOrder', 'locationId', place.id, place.workOrders)}</p>`;
   render(locations.nodes.map(item), popup);
-  const shown = new maplibre.Popup().setLngLat(center).setDOMContent(popup).addTo(map);
+  const shown = new maplibre.Popup({ offset: 14 }).setLngLat(center).setDOMContent(popup).addTo(map);
   shown.getElement().addEventListener('keydown', ({ key }) => {
     if (key !== 'Escape') return;
     shown.remove();

@@ -197,6 +197,11 @@ describeInChromium('the map of locations', () => {
     const canvas = page.locator('place-map canvas');
     const popup = page.locator('.maplibregl-popup');
     await canvas.press('Enter');
+    // It does not cover its point.
+    await popup.waitFor();
+    const bottoms = ['.maplibregl-popup-content', 'place-map'].map((part) => page.locator(part).boundingBox());
+    const [text, whole] = await Promise.all(bottoms);
+    expect((text?.y ?? 0) + (text?.height ?? 0)).toBeLessThan((whole?.y ?? 0) + (whole?.height ?? 0) / 2 - 7);
     await popup.press('Escape');
     await popup.waitFor({ state: 'detached' });
     // Also of places that are not in the middle.
