@@ -36,22 +36,19 @@ function columnMenu(view: View) {
   const [first, ...shown] = columnsOf(view);
   const hidden = inOrder(kind, Object.keys(kindOf(kind).fields)).filter((field) => ![first, ...shown].includes(field));
   const row = (field: string) => {
-    const index = shown.indexOf(field);
-    const [box, mover] = [`column-${field}`, `move-${field}`];
-    const toggle = () =>
-      choose(box, (fields) =>
-        fields.includes(field) ? fields.filter((other) => other !== field) : [...fields, field],
-      );
-    const move = () =>
-      choose(mover, (fields) => {
-        const others = fields.filter((other) => other !== field);
-        return others.toSpliced(Math.max(0, fields.indexOf(field) - 1), 0, field);
-      });
-    const forward = html`<button type="button" class="bare end" id=${mover}
-      aria-label=${`Move ${title(field)} forward`} @click=${move}>↑</button>`;
+    const box = `column-${field}`;
+    const others = (fields: readonly string[]) => fields.filter((other) => other !== field);
+    const toggle = () => choose(box, (fields) => (fields.includes(field) ? others(fields) : [...fields, field]));
+    const mover = (way: string, sign: string, step: number) => {
+      const id = `${way}-${field}`;
+      const place = (fields: readonly string[]) => Math.max(0, fields.indexOf(field) + step);
+      const move = () => choose(id, (fields) => others(fields).toSpliced(place(fields), 0, field));
+      return html`<button type="button" class="bare" id=${id} aria-label=${`Move ${title(field)} ${way}`} @click=${move}>${sign}</button>`;
+    };
+    const isShown = shown.includes(field);
     return html`<li class="row">
-      <label class="row"><input type="checkbox" id=${box} .checked=${live(index >= 0)} @change=${toggle}> ${title(field)}</label>
-      ${index > 0 ? forward : nothing}
+      <label class="row"><input type="checkbox" id=${box} .checked=${live(isShown)} @change=${toggle}> ${title(field)}</label>
+      ${isShown ? html`<span class="end">${mover('up', '▴', -1)} ${mover('down', '▾', 1)}</span>` : nothing}
     </li>`;
   };
   return html`<button type="button" class="bare" popovertarget="columns">Columns</button>

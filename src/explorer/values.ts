@@ -10,7 +10,7 @@ const dayFormat = { day: '2-digit', month: 'short' } as const;
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
 const nearMs = 60 * 86_400_000;
 
-/** Writes a time, or a date, which is stored as midnight in UTC. Near days have a weekday; those of this year no year. */
+/** Writes a time, or a date, which is midnight in UTC. Near days have a weekday, and those of this year no year. */
 export function timeTexts(value: string) {
   const isDate = /^.{10}(T00:00:00\.000Z)?$/.test(value);
   const moment = new Date(isDate ? `${value.slice(0, 10)}T00:00` : value);

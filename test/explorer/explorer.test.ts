@@ -389,9 +389,15 @@ describeInChromium('the explorer', () => {
     await expect.poll(heads).toBe('Name,External IDs,UID');
     await page.evaluate("for (const name of ['status', 'owner']) document.getElementById('column-' + name).click()");
     await expect.poll(heads).toBe('Name,External IDs,UID,Status,Owner');
-    await page.getByRole('button', { name: 'Move UID forward' }).press('Enter');
     // The menu is drawn again with the table.
+    for (const [way, order] of Object.entries({ down: 'External IDs,Status,UID', up: 'External IDs,UID,Status' })) {
+      await page.getByRole('button', { name: `Move UID ${way}` }).press('Enter');
+      await expect.poll(heads).toBe(`Name,${order},Owner`);
+    }
+    await page.getByRole('button', { name: 'Move UID up' }).press('Enter');
     await expect.poll(heads).toBe('Name,UID,External IDs,Status,Owner');
+    const lefts = ['#columns', '[popovertarget=columns]'].map((part) => page.locator(part).boundingBox());
+    expect(new Set((await Promise.all(lefts)).map((box) => box?.x)).size).toBe(1);
     const owner = page.getByRole('checkbox', { name: 'Owner' });
     await owner.press('Space');
     await page.waitForURL(/columns=uid%2CexternalIds%2Cstatus$/);
