@@ -2,7 +2,7 @@
  * A quote at the start of a cell must be closed before a separator or the end of a line. Otherwise the line with the
  * opening quote or the one with the next quote may be wrong: both are refused. The lines between them are read as rows:
  * none opens a quoted cell, so each line is scanned twice at most. CSV libraries stop at such a quote, or read the text
- * up to a later quote as one cell.
+ * up to a later quote as one cell. The quotes of a formula such as `="00815"` are like those around a cell.
  */
 import { StartError } from '../errors.ts';
 import { formatCount, quote } from '../model/issues.ts';
@@ -276,13 +276,14 @@ function scanRow(text: string, at: number, separator: string): ScannedRow {
   let isQuoted = true;
   for (let start = at; ; ) {
     let end = start;
-    const opens = afterSpace(text, start, separator);
+    const isFormula = text.startsWith('="', start);
+    const opens = isFormula ? start + 1 : afterSpace(text, start, separator);
     if (text[opens] === '"') {
       const close = closingQuote(text, opens + 1);
       if (close < 0 || close - at > maxRowLength) return { cells, opens, end: text.length };
       end = afterSpace(text, close + 1, separator);
       if (![separator, '\n', '\r', undefined].includes(text[end])) return { cells, opens, end };
-      cells.push(text.slice(opens + 1, close).replaceAll('""', '"'));
+      cells.push(isFormula ? text.slice(start, close + 1) : text.slice(opens + 1, close).replaceAll('""', '"'));
     } else {
       while (end < text.length && ![separator, '\n', '\r'].includes(text[end] ?? '')) end += 1;
       cells.push(text.slice(start, end) || null);

@@ -69,6 +69,11 @@ const csvFiles: [string, string, string[], Partial<ReadOptions>?][] = [
   ['a separator that Excel names', 'sep=;\r\nname;uid\r\nCrane;C-1\r\n', ['3: Crane|C-1']],
   ['any line ends', 'name,uid\nA,1\r\nB,2\r\n\rC,3\rD,4', ['2: A|1', '3: B|2', '5: C|3', '6: D|4']],
   ['quoted line breaks', 'name,uid\n"A\r\nor ""so""\n",1\nB,2\n', ['2: A\r\nor "so"\n|1', '5: B|2']],
+  [
+    'formulas around line breaks and separators',
+    'name,uid\nA,="1\n2"\n="1,5",B\nC,="3\n',
+    ['2: A|="1\n2"', '4: ="1,5"|B', '5: !'],
+  ],
   ['white space before and after quotes', 'name, uid\nA, "C,1"\nB,\t"2" ,\n', ['2: A|C,1', '3: B|2']],
   ['two wrong quotes', 'name,uid\n"24 in. pipe,W-1\n19" reel,W-2\nDrill,W-3\n', ['2: !', '3: !', '4: Drill|W-3']],
   [
