@@ -326,6 +326,13 @@ describeInChromium('a work order in the explorer', () => {
     await status(page).getByText('Saved.').waitFor();
     expect(sent).toEqual([JSON.parse(variables).input]);
     expect((await read()).externalIds).toEqual({ erp: '4711', 'SAP ERP': '7' });
+    // A changed one may be that of another record.
+    await service.create('/work-orders', { externalIds: { erp: 'B 9' } });
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.locator('[name="externalIds.erp"]').fill('B 9');
+    await save(page).click();
+    await page.getByText('has the ID B 9 of erp already. Save again to store both.').waitFor();
+    expect((await read()).externalIds).toMatchObject({ erp: '4711' });
   });
 
   test('has times as a clock shows them, also where it is changed, and an end that is a whole day', async () => {
@@ -351,6 +358,9 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByText('01:00 is midnight UTC, which is shown as a date without a time.').waitFor();
     await enter({ 'startDate.time': '10:00', endDate: '2026-01-10', 'endDate.time': '' });
     expect(await saved()).toEqual(['2026-01-10T09:00:00.000Z', '2026-01-10T00:00:00.000Z']);
+    // A time alone is on the day of the start.
+    await enter({ endDate: '', 'endDate.time': '11:00' });
+    expect(await saved()).toEqual(['2026-01-10T09:00:00.000Z', '2026-01-10T10:00:00.000Z']);
   });
 
   test('of every kind is entered in a form of its fields, copied as a mutation, and undone', async () => {

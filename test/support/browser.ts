@@ -115,8 +115,9 @@ export async function barriers(page: Page): Promise<unknown> {
 }
 
 /** As if the computer were there. */
-export async function moveTo(page: Page, timezoneId: string): Promise<void> {
+export async function moveTo(page: Page, timezoneId: string, locale = 'en-US'): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Emulation.setLocaleOverride', { locale });
   await devtools.send('Emulation.setTimezoneOverride', { timezoneId });
 }
 
