@@ -83,6 +83,13 @@ export class Draft {
     return this;
   }
 
+  /** True for a later state of the record with the same values, as after the undo of a deletion. */
+  isRestored(record: Data): boolean {
+    const { kind } = this;
+    const valuesOf = (of: Data) => JSON.stringify(inputNames(kind).map((name) => new Draft(kind, of).valueOf(name)));
+    return record.updatedAt > this.record.updatedAt && valuesOf(record) === valuesOf(this.record);
+  }
+
   #set(input: string, entry: Entry): void {
     if (entryText(entry) === entryText(this.#given(input))) this.#entries.delete(input);
     else this.#entries.set(input, entry);

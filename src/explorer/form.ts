@@ -16,6 +16,8 @@ interface FormOptions {
   /** The record as it is now, or the values that a new one begins with. */
   readonly record: Data;
   readonly page: Page;
+  /** The word for the record: by default its kind. */
+  readonly noun?: string;
   /** The page after the form: by default that of the record. */
   readonly address?: string | undefined;
   changesSince?(time: string): unknown;
@@ -30,8 +32,9 @@ class RecordForm extends HTMLElement {
   set options(options: FormOptions) {
     this.#options = options;
     this.#draft ??= new Draft(options.kind, options.record, this.#redraw);
+    const { isBusy } = this.#draft;
     // Without own changes, the form follows those of others.
-    if (!this.#draft.isBusy && !this.isUnsaved) this.#draft.rebase(options.record);
+    if (!isBusy && (!this.isUnsaved || this.#draft.isRestored(options.record))) this.#draft.rebase(options.record);
     this.#draw();
   }
 
@@ -50,6 +53,8 @@ class RecordForm extends HTMLElement {
   }
 
   readonly #redraw = (): void => {
+    // The problem, and the choice that solves it, are above the form.
+    if (this.#draft.problem) scrollTo(0, 0);
     this.#draw();
     this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   };
@@ -60,12 +65,13 @@ class RecordForm extends HTMLElement {
 
   /** Stores the values, unless somebody has changed the record since the form was opened. */
   async #save(isNew: boolean): Promise<void> {
-    const { kind, page } = this.#options;
+    const { kind, page, noun = kind } = this.#options;
     if (!this.#draft.check(this.querySelector('form'))) return;
     if (!isNew && !this.isUnsaved) return this.#leave();
     const stored = await this.#draft.store([this.#draft.item]);
     if (!stored) return page.refresh();
-    report(isNew ? `${title(kind)} created.` : 'Saved.', stored.range);
+    this.#isLeft = true;
+    report(isNew ? `${title(noun)} created.` : 'Saved.', stored.range);
     this.#leave(stored.records[0]?.id);
   }
 
@@ -77,7 +83,6 @@ class RecordForm extends HTMLElement {
 
   /** Leads to the page after the form, which takes the place of the form's, or back if it is the one before. */
   #leave(id: string | undefined = this.#draft.record.id): void {
-    this.#isLeft = true;
     const { kind, address = addressOf({ kind, id }) } = this.#options;
     const { navigation } = window;
     const before = navigation?.entries()[(navigation.currentEntry?.index ?? 0) - 1];

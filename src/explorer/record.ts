@@ -98,7 +98,7 @@ function deletionNotice(kind: string, deletion: Data, { mayWrite }: Page, remark
   const { at, user } = deletion;
   const restore = button('Undo', () => void undo(rangeOfDeletion(deletion)), 'primary end');
   return html`<div class="notice card pad row">
-    <span><b>Deleted</b> ${time(at)} ${user ? `by ${nameOf(user)}` : ''}${remark}</span> ${mayWrite(kind) ? restore : nothing}
+    <span><b>Deleted</b> ${time(at)} ${user ? `by ${nameOf(user)}` : ''}</span> ${remark} ${mayWrite(kind) ? restore : nothing}
   </div>`;
 }
 
@@ -249,7 +249,7 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
       record.history.nodes.filter((change: Data) => change.at > time),
       names,
     );
-  return html`${isKept ? deletionNotice(kind, deletion, page, '. Undo that to save your entries.') : nothing} ${formPage({ kind, record, page, changesSince })}`;
+  return html`${isKept ? deletionNotice(kind, deletion, page, 'Your entries stay: undo the deletion to save them.') : nothing} ${formPage({ kind, record, page, changesSince })}`;
 }
 
 function recordActions(kind: string, record: Data, page: Page) {

@@ -145,8 +145,9 @@ describeInChromium('a work order in the explorer', () => {
     const long = 'n'.repeat(10_001);
     await notes.fill(long);
     await page.getByRole('link', { name: 'Assets' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.evaluate('setTimeout(() => location.reload())');
-    await expect.poll(() => asked).toEqual(['confirm', 'beforeunload']);
+    await expect.poll(() => asked).toEqual(['confirm', 'confirm', 'beforeunload']);
     expect(await notes.inputValue()).toBe(long);
 
     await page.getByLabel('End date', { exact: true }).fill('');
@@ -261,12 +262,17 @@ describeInChromium('a work order in the explorer', () => {
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-conflict');
 
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await page.evaluate('scrollTo(0, 1000)');
     await save(page).click();
     await page.locator('fieldset:enabled').waitFor();
+    // The choice is below the bar at the top.
+    const choice = page.getByRole('button', { name: 'Keep mine' });
+    await expect.poll(async () => (await choice.boundingBox())?.y).toBeGreaterThan(48);
     expect(sent.length).toBe(1);
     expect(await read()).toMatchObject({ statusId: 'status-stopped', notes: 'Storm', startDate: stored.startDate });
 
-    await page.getByRole('button', { name: 'Keep mine' }).click();
+    await choice.click();
     expect([await start.inputValue(), await page.getByLabel('Notes').inputValue()]).toEqual(['2026-03-01', 'Storm']);
     await save(page).click();
     await status(page).getByText('Saved.').waitFor();
@@ -286,8 +292,11 @@ describeInChromium('a work order in the explorer', () => {
     const { page } = await openForm();
     await page.getByLabel('Notes').fill('Bring chains.');
     await service.data('mutation ($ids: [ID!]!) { deleteWorkOrders(ids: $ids) { id } }', { ids: [order.id] });
+    await page.getByText('Your entries stay: undo the deletion to save them.').waitFor();
+    await save(page).click();
+    await page.getByText('Not saved: somebody has deleted this record meanwhile.').waitFor();
     await page.locator('.notice', { hasText: 'Deleted' }).getByRole('button', { name: 'Undo' }).click();
-    await page.getByRole('button', { name: 'Keep mine' }).click();
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
     expect(await page.getByLabel('Notes').inputValue()).toBe('Bring chains.');
     await save(page).click();
     await status(page).getByText('Saved.').waitFor();
