@@ -321,7 +321,7 @@ describeInChromium('a work order in the explorer', () => {
     for (const [system, [id, problem]] of Object.entries(wrong) as [string, [string, RegExp]][]) {
       await enter(0, system, id);
       await save(page).click();
-      await page.locator('.error').getByText(problem).waitFor();
+      await page.locator('.field:has([name="externalIds+0"])').getByText(problem).waitFor();
     }
     for (const [row, system] of ['crm', 'mes', 'SAP ERP'].entries()) await enter(row, system, '7');
     for (const row of [0, 1]) await enter(row, '', '');
