@@ -126,6 +126,12 @@ function datesOf({ startDate, endDate }: Target): string[] {
   return [end < start ? dates.format(start) : dates.formatRange(start, end)];
 }
 
+/** Names of the statuses of finished work. People can choose others for the overview. */
+const finishedNames =
+  /(?<!\p{L})(completed?|cancell?ed|closed|done|finished|delivered|returned|rejected|archived|erledigt|fertig|beendet|abgeschlossen|geschlossen|storniert|abgesagt|terminée?|annulée?|voltooid|afgerond|geannuleerd)(?!\p{L})/iu;
+
+export const isFinished = (status: object): boolean => finishedNames.test(nameOf(status as Target));
+
 export const title = (name: string): string => capitalized(words(name));
 
 const isField = (name: string): boolean =>

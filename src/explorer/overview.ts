@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, type Filter, filterOf, type View } from './address.ts';
 import { dateLocale, timeZone } from './clock.ts';
-import { kindNames, kindOf, linkOf, nameOf, title as titleOf } from './kinds.ts';
+import { isFinished, kindNames, kindOf, linkOf, nameOf, title as titleOf } from './kinds.ts';
 import { ascending, atMost, groupsQuery, query, selectionOf, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { chooseFiles, statusLink } from './table.ts';
@@ -23,10 +23,6 @@ const groups: readonly (readonly [title: string, kind: string, time: string, ...
 
 const fields = ['id', 'name', 'reference', 'asset', 'location', 'status', 'startDate', 'endDate'];
 
-/** Names of the statuses of finished work. People can choose others. */
-const finishedNames =
-  /(?<!\p{L})(completed?|cancell?ed|closed|done|finished|delivered|returned|rejected|archived|erledigt|fertig|beendet|abgeschlossen|geschlossen|storniert|abgesagt|terminée?|annulée?|voltooid|afgerond|geannuleerd)(?!\p{L})/iu;
-
 const statusesQuery = `statuses: ${groupsQuery('WorkOrder', 'status', 50)}`;
 
 const statusesOf = ({ statuses }: Data): readonly Data[] =>
@@ -34,7 +30,7 @@ const statusesOf = ({ statuses }: Data): readonly Data[] =>
 
 /** The IDs of the finished statuses: those of the address, or by their names. */
 function finishedOf({ finished }: View, data: Data): readonly string[] {
-  const named = () => statusesOf(data).filter((status) => finishedNames.test(nameOf(status)));
+  const named = () => statusesOf(data).filter(isFinished);
   return finished?.split(',') ?? named().map(({ id }) => id);
 }
 

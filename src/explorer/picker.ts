@@ -10,7 +10,7 @@ import { AsyncDirective, directive } from 'lit-html/async-directive.js';
 import { live } from 'lit-html/directives/live.js';
 import { ref } from 'lit-html/directives/ref.js';
 import { withArticle } from '../model/labels.ts';
-import { isRecord, kindOf, linkOf, nameOf, numberedName, title, words } from './kinds.ts';
+import { isFinished, isRecord, kindOf, linkOf, nameOf, numberedName, title, words } from './kinds.ts';
 import { allQuery, bestQueries, fold, rankMatches, rankOf, textsOf } from './matches.ts';
 import { ascending, atMost, choiceOf, constant, labelKey, namesOf, query } from './queries.ts';
 import { type Data, read, wait } from './service.ts';
@@ -29,7 +29,7 @@ interface PickerOptions {
   readonly required?: boolean;
   readonly invalid?: unknown;
   readonly describedBy?: unknown;
-  /** Whether a text can become the name of a new ID of another system. */
+  /** Whether a text can become the name of a new record, or of a new ID of another system. */
   readonly mayCreate?: boolean;
   /** Called with the record, or with undefined if the field was cleared. */
   onPick(target: Data | undefined): void;
@@ -55,7 +55,10 @@ export function targetQueries({ kind, of, name }: Link, text: string, size: numb
 function targetsIn(results: readonly Data[], { kind, name }: PickerOptions, text: string): readonly Data[] {
   const records = results.flatMap(({ nodes = [] }): Data[] => nodes);
   if (isRecord(kind)) return rankMatches(records, text);
-  const used = results.flatMap(({ groups = [] }) => groups.flatMap((group: Data) => group[linkOf(name)] ?? []));
+  // Groups begin with the largest; few records get a status of finished work.
+  const used = results
+    .flatMap(({ groups = [] }): Data[] => groups.flatMap((group: Data) => group[linkOf(name)] ?? []))
+    .toSorted((a, b) => Number(isFinished(a)) - Number(isFinished(b)));
   const labels = records.map(({ key, ...label }) => ({ id: key.slice(labelKey(kind, '').length), ...label }));
   // The summary has all IDs of the field, also those without the text.
   const isMatch = (target: Data) => textsOf(target).some((own) => fold(own).includes(fold(text)));
@@ -63,11 +66,7 @@ function targetsIn(results: readonly Data[], { kind, name }: PickerOptions, text
 }
 
 /** An entry of the list: a record, or the text as a new name or an ID. */
-interface Choice {
-  readonly text: string;
-  readonly hint: string;
-  choose(): void;
-}
+type Choice = readonly [text: string, choose: () => void, hint?: string];
 
 class Picker extends AsyncDirective {
   #options!: PickerOptions;
@@ -141,14 +140,18 @@ class Picker extends AsyncDirective {
     if (text === this.#typed && accepted.length === 1) this.#pick(accepted[0]);
   }
 
-  /** Names a new ID of another system, and picks it. */
+  /** Stores a record of this name, or names a new ID of another system, and picks it. */
   async #create(name: string): Promise<void> {
     const { kind } = this.#options;
-    const id = `${words(kind)} ${fold(name)}`.replace(/[^\p{L}\p{N}]+/gu, '-');
+    const newId = `${words(kind)} ${fold(name)}`.replace(/[^\p{L}\p{N}]+/gu, '-');
+    // A second click finds no entry.
+    this.#show([], undefined, 'Storing…');
     try {
-      const { range } = await store('Label', [{ key: labelKey(kind, id), name }]);
+      const { records, range } = isRecord(kind)
+        ? await store(kind, [{ name }])
+        : await store('Label', [{ key: labelKey(kind, newId), name }]);
       report(`${title(kind)} created.`, range);
-      this.#pick({ id, name });
+      this.#pick({ id: isRecord(kind) ? records[0]?.id : newId, name });
     } catch (error) {
       this.#show([], undefined, `Not created: ${(error as Error).message}.`);
     }
@@ -169,7 +172,7 @@ class Picker extends AsyncDirective {
       return this.#draw();
     }
     const choices = this.#choices();
-    if (event.key === 'Enter') choices[this.#active]?.choose();
+    if (event.key === 'Enter') choices[this.#active]?.[1]();
     if (step) this.#active = (Math.max(this.#active + step, step - 1) + choices.length) % choices.length;
     this.#draw();
     document.getElementById(`${this.#options.id}-${this.#active}`)?.scrollIntoView({ block: 'nearest' });
@@ -177,32 +180,31 @@ class Picker extends AsyncDirective {
 
   #choices(): readonly Choice[] {
     const { targets = [], text } = this.#found ?? {};
-    const choices = targets.map((target): Choice => {
-      const [, ...hints] = textsOf(target).filter((own) => own !== target.id);
-      if (target.currentLocation) hints.push(nameOf(target.currentLocation));
-      return { text: nameOf(target), hint: hints.join(', '), choose: () => this.#pick(target) };
-    });
+    const hintOf = ({ currentLocation: place, ...target }: Data) =>
+      [
+        ...textsOf(target)
+          .filter((own) => own !== target.id)
+          .slice(1),
+        ...(place ? [nameOf(place)] : []),
+      ].join(', ');
+    const choices = targets.map((target): Choice => [nameOf(target), () => this.#pick(target), hintOf(target)]);
     const typed = this.#typed;
     const { kind, mayCreate } = this.#options;
+    const { inputs, required } = kindOf(kind);
+    const needsOnlyName = !isRecord(kind) || ('name' in inputs && required.every((field) => field === 'name'));
     const isNew = text === typed && typed !== '' && !targets.some((target) => rankOf(target, typed) === 0);
-    const label = `Create “${typed}” as ${withArticle(words(kind))}`;
-    const create = { text: label, hint: '', choose: () => void this.#create(typed) };
-    const foreign = {
-      text: `Keep “${typed}” as an ID of another system`,
-      hint: '',
-      choose: () => this.#pick({ id: typed }),
-    };
-    if (isNew && mayCreate && !isRecord(kind)) choices.push(create);
-    if (isNew && !/\s/.test(typed) && (!isRecord(kind) || targets.length === 0)) choices.push(foreign);
+    if (isNew && mayCreate && needsOnlyName)
+      choices.push([`Create “${typed}” as ${withArticle(words(kind))}`, () => void this.#create(typed)]);
+    if (isNew && !/\s/.test(typed) && targets.length === 0)
+      choices.push([`Keep “${typed}” as an ID of another system`, () => this.#pick({ id: typed })]);
     return choices;
   }
 
   #view() {
     const { id, kind, name, value, required = false, invalid = nothing, describedBy = nothing } = this.#options;
     const choices = this.#isOpen ? this.#choices() : [];
-    const { targets = [], problem = this.#typed ? 'Nothing is found.' : 'There are none yet.' } = this.#found ?? {
-      problem: 'Searching…',
-    };
+    const found = this.#found ?? { targets: [], problem: 'Searching…' };
+    const problem = found.problem ?? (this.#typed ? 'Nothing is found.' : 'There are none yet.');
     const none = html`<li class="row" role="option" aria-selected="false" aria-disabled="true">${problem}</li>`;
     const active = this.#isOpen && this.#active >= 0 ? `${id}-${this.#active}` : nothing;
     const validity = this.#typed && `Choose ${withArticle(words(kind))} from the list.`;
@@ -218,7 +220,7 @@ class Picker extends AsyncDirective {
     };
     // The input keeps the keyboard.
     const keepFocus = (event: Event) => event.preventDefault();
-    const option = ({ text, hint, choose }: Choice, index: number) => html`<li class="row" role="option"
+    const option = ([text, choose, hint]: Choice, index: number) => html`<li class="row" role="option"
       id=${`${id}-${index}`} aria-selected=${index === this.#active} @click=${choose}>
       <span>${text}</span> <small class="end">${hint}</small></li>`;
     return html`<input id=${id} role="combobox" autocomplete="off" aria-autocomplete="list" aria-expanded=${this.#isOpen}
@@ -231,7 +233,7 @@ class Picker extends AsyncDirective {
         @keydown=${(event: KeyboardEvent) => void this.#press(event)} @blur=${leave}>
       <ul class="options floats" id=${`${id}-list`} role="listbox" aria-label=${title(linkOf(name))}
         ?hidden=${!this.#isOpen} @mousedown=${keepFocus}>
-        ${targets.length === 0 ? none : nothing} ${choices.map(option)}
+        ${found.targets.length === 0 ? none : nothing} ${choices.map(option)}
       </ul> ${isLeft ? html`<small class="error" id=${`${id}-wrong`}>${validity}</small>` : nothing}`;
   }
 }

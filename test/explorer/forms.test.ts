@@ -199,7 +199,7 @@ describeInChromium('a work order in the explorer', () => {
     await state.click();
     await page.keyboard.type('ed');
     // No work order is sealed.
-    await expect.poll(async () => (await options(state)).slice(0, 3)).toEqual(['Planned', 'Released', 'Sealed']);
+    await expect.poll(() => options(state)).toEqual(['Planned', 'Released', 'Sealed', 'Create “ed” as a status']);
     const foreign = page.getByRole('option', { name: 'as an ID of another system' });
     await page.route('**/graphql', () => {});
     await state.fill('status-7');
@@ -398,6 +398,15 @@ describeInChromium('a work order in the explorer', () => {
     await link('Asset').press('Enter');
     await page.getByText('A proposal: the asset is here now.').waitFor();
     expect(await place()).toEqual(['CR-1 Crane', 'North yard']);
+    await link('Location').fill('Site 9');
+    // A second click stores no other one.
+    await page.getByRole('option', { name: 'Create “Site 9” as a location' }).dblclick();
+    await status(page).getByText('Location created.').waitFor();
+    expect(await link('Location').inputValue()).toBe('Site 9');
+    const sites = '{ locations(where: { name: { eq: "Site 9" } }) { totalCount } }';
+    expect((await service.data(sites)).locations.totalCount).toBe(1);
+    await link('Location').fill('north yard');
+    await link('Location').press('Enter');
     await link('Status').fill('Just begun');
     await page.getByRole('option', { name: 'Create “Just begun” as a status' }).click();
     await expect.poll(() => status(page).innerText()).toContain('Status created.');
