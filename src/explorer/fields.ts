@@ -6,6 +6,7 @@ import { type Draft, longTexts } from './draft.ts';
 import { isLink, kindOf, linkOf, title } from './kinds.ts';
 import { picker } from './picker.ts';
 import type { Data } from './service.ts';
+import { button } from './values.ts';
 
 /** While the draft is stored, its inputs cannot be changed, and the button keeps the keyboard. */
 export function draftForm(draft: Draft, label: string, save: () => void, inputs: unknown, below: unknown) {
@@ -27,7 +28,7 @@ export function fieldInput(draft: Draft, name: string) {
   const { [name]: type = '' } = kindOf(kind).inputs;
   if (type === 'ExternalIds') return externalIdInputs(draft);
   const [id, required] = [`field-${name}`, kindOf(kind).required.includes(name)];
-  const label = name === 'days' ? 'Move start and end by days' : title(linkOf(name));
+  const label = { days: 'Move start and end by days', color: 'Colour' }[name] ?? title(linkOf(name));
   const entry = draft.entryOf(name);
   if (type === 'Boolean')
     return html`<label class="row full"><input type="checkbox" name=${name} .checked=${live(entry)}> ${label}</label>`;
@@ -43,11 +44,14 @@ export function fieldInput(draft: Draft, name: string) {
   const dateAndTime = html`<span class="row pair">${inputOf('date')}
     <input name=${`${name}.time`} type="time" step="any" .value=${live(draft.entryOf(`${name}.time`))}
       aria-label=${`${label}, time`} title=${`The time in ${timeZone}; empty for the whole day`}></span>`;
+  const color = () => html`<span class="row pair">
+    <input id=${id} name=${name} type="color" .value=${live(entry || '#808080')}>
+    ${entry ? button('No colour', () => draft.enter(name, '')) : html`<small>No colour yet</small>`}</span>`;
   const value = entry === '' ? undefined : (entry as Data);
   const onPick = (target?: Data) => draft.enter(name, target ?? '');
   const link = () =>
     picker({ id, kind: type, name, of: kind, required, invalid, describedBy, value, onPick, mayCreate: true });
-  const text = isLong ? area : inputOf(isNumber ? 'number' : 'text');
+  const text = isLong ? area : name === 'color' ? color() : inputOf(isNumber ? 'number' : 'text');
   return html`<div class=${isLong ? 'field full' : 'field'}>
     <span class="row"><label for=${id}>${label}</label> ${required ? html`<small aria-hidden="true">required</small>` : ''}</span>
     ${isLink(type) ? link() : type === 'DateTime' ? dateAndTime : text}

@@ -112,19 +112,21 @@ class RecordForm extends HTMLElement {
     const isNew = draft.record.id === undefined;
     const isStale = !isBusy && !this.#isLeft && record.updatedAt > draft.record.updatedAt;
     const hasTimes = Object.values(kindOf(kind).inputs).includes('DateTime');
-    const names = inputNames(kind).filter((name) => name !== 'days' || period.some((date) => draft.record[date]));
+    const isShown = (name: string) => (name === 'days' ? period.some((date) => draft.record[date]) : name !== 'key');
+    const inputs = inputNames(kind)
+      .filter(isShown)
+      .map((name) => fieldInput(draft, name));
     const below = html`<p class="save row">
       <button class="primary" aria-disabled=${isBusy}>${isBusy ? 'Saving…' : 'Save'}</button>
       ${button('Cancel', () => this.#leave())} ${hasTimes ? html`<small>Times are in ${timeZone}.</small>` : nothing}
     </p>`;
     const label = isNew ? `New ${words(kind)}` : 'Edit';
-    const inputs = names.map((name) => fieldInput(draft, name));
     const save = () => void this.#save(isNew);
     // The conflict says why.
     if (isStale) draft.problem = '';
     const conflict = isStale ? this.#conflict() : nothing;
-    const copy = button('Copy mutation', () => this.#copy());
-    const mutation = html`<details class="query"><summary>Mutation</summary> ${copy}</details>`;
+    const mutation = html`<details class="query"><summary>Mutation</summary>
+      ${button('Copy mutation', () => this.#copy())}</details>`;
     render(html`${conflict} ${draftForm(draft, label, save, inputs, below)} ${mutation}`, this);
   }
 }

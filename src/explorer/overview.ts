@@ -25,6 +25,9 @@ const fields = ['id', 'name', 'reference', 'asset', 'location', 'status', 'start
 
 const statusesQuery = `statuses: ${groupsQuery('WorkOrder', 'status', 50)}`;
 
+const statusLabels = { first: atMost(20), where: { key: { startsWith: 'STATUS:' } } };
+const labelsQuery = query('labels', statusLabels, 'nodes { key name color }');
+
 const statusesOf = ({ statuses }: Data): readonly Data[] =>
   statuses.groups.map(({ statusId: id, status }: Data) => status ?? { id });
 
@@ -186,11 +189,12 @@ function chartOf(chart: Chart, { groups, totalCount, hasMoreGroups }: Data, tota
 
 const totalOf = (kind: string, data: Data): number | undefined => data[kindOf(kind).list]?.totalCount;
 
-function firstSteps(mayWrite: boolean) {
+function firstSteps(mayWrite: boolean, labels: readonly Data[]) {
+  const statuses = labels.map(({ key, ...label }) => link('Status', { id: key.replace('STATUS:', ''), ...label }));
   const entries = html`${button('Import a file', () => chooseFiles('Asset'), 'primary')}
     <a class="button" href=${addressOf({ kind: 'Asset', view: 'new' })}>New asset</a> ${statusLink('Asset')}`;
   const demo = html`<a class="button" href="documentation/README.md#start">Look at the demo</a>`;
-  return notice('Nothing is stored here yet', html`${mayWrite ? entries : nothing} ${demo}`);
+  return notice('No records are stored here yet', html`${statuses} ${mayWrite ? entries : nothing} ${demo}`);
 }
 
 const countsQuery = kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')).join('\n  ');
@@ -198,7 +202,7 @@ const countsQuery = kindNames.map((kind) => query(kindOf(kind).list, { first: 0 
 export const overview: Viewer = {
   // Each chart by itself: some take longer.
   queries(view, data) {
-    const first = `${countsQuery}\n  ${statusesQuery}`;
+    const first = `${countsQuery}\n  ${statusesQuery}\n  ${labelsQuery}`;
     return data.statuses ? [first, agendaQuery(view, data), ...charts.map(chartQuery)] : [first];
   },
   draw(view, data, { mayWrite }) {
@@ -214,7 +218,7 @@ export const overview: Viewer = {
       note: overdue > 0 ? `${today}: ${overdue.toLocaleString()} overdue` : today,
       actions: mayWrite('WorkOrder') && !isEmpty ? newLink('WorkOrder') : nothing,
       content: isEmpty
-        ? firstSteps(mayWrite('Asset'))
+        ? firstSteps(mayWrite('Asset'), data.labels.nodes)
         : html`${agenda(view, data)} <div class="columns" .style=${'--min: 328px'}>${drawn}</div>`,
     };
   },

@@ -225,7 +225,7 @@ function recordPage(view: View, found: Data, history: Data, names: Data, page: P
     ${historyPage(view, history, names, page.mayWrite(kind))}
   </div>`;
   return html`
-    ${isRecord(kind) ? factList(kind, found) : html`<p>Kept in another system. This service has the records that refer to it.</p>`}
+    ${isRecord(kind) ? factList(kind, found) : html`<p>The records with this ${words(kind)} are listed here.</p>`}
     ${linkedRecords(kind, found, page)} ${isRecord(kind) ? details() : nothing}`;
 }
 
@@ -241,7 +241,7 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
   if (!record || view.view !== 'edit') return record && recordPage(view, record, history, names, page);
   if (!isRecord(kind)) {
     const label = data.labels.nodes[0] ?? { key: labelKey(kind, record.id) };
-    return formPage({ kind: 'Label', record: label, page, address: addressOf({ kind, id }) });
+    return formPage({ kind: 'Label', record: label, page, noun: kind, address: addressOf({ kind, id }) });
   }
   const changesSince = (time: string) =>
     changeList(

@@ -456,8 +456,13 @@ describeInChromium('a work order in the explorer', () => {
     for (const name of ['In plan', 'Planned again']) {
       await page.getByRole('link', { name: 'Name and colour' }).click();
       await page.getByLabel('Name', { exact: true }).fill(name);
+      expect(await page.getByLabel('Key', { exact: true }).count()).toBe(0);
+      await page.getByLabel('Colour').fill('#2e7d32');
       await save(page).click();
       await page.getByRole('heading', { name, exact: true }).waitFor();
+      await status(page)
+        .getByText(name === 'In plan' ? 'Status created.' : 'Saved.')
+        .waitFor();
     }
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });

@@ -126,6 +126,10 @@ describeInChromium('the overview', () => {
     await look(page, 'explorer-empty');
     await page.getByRole('link', { name: 'New asset' }).click();
     await page.getByLabel('Name').waitFor();
+    await other.data('mutation { createLabels(input: [{ key: "STATUS:new", name: "Fresh" }]) { id } }');
+    await page.goBack();
+    await page.locator('.empty').getByRole('link', { name: 'Fresh' }).click();
+    await page.getByText('The records with this status are listed here.').waitFor();
   });
 
   test('has the most frequent values beside a table, which narrow it down', async () => {
