@@ -53,7 +53,7 @@ const whoDid = ({ user }: Data, did: string) =>
 /** With `mayUndo`, the latest change has a button that reverses it: earlier ones have been changed since. */
 function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo = false) {
   const fieldOf = ({ field, before, after }: Data) => html`<span class="quiet">${title(linkOf(field))}</span>
-    <div><del class="quiet">${shownValue(kind, field, before, names)}</del> <span class="quiet">→</span> <ins>${shownValue(kind, field, after, names)}</ins></div>`;
+    <div>${before === null ? shownValue(kind, field, before, names) : html`<del class="quiet">${shownValue(kind, field, before, names)}</del>`} <span class="quiet">→</span> <ins>${shownValue(kind, field, after, names)}</ins></div>`;
   const changeOf = (change: Data, index: number) => {
     const { at, action, message, fields } = change;
     const isUndo = message === 'Undo';
@@ -63,8 +63,7 @@ function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo
     const reverse = button('Undo', () => void undo(range()), 'bare');
     return html`<li>
       ${time(at)}
-      <div>${whoDid(change, did)}${message && !isUndo && !isOfUndo(message) ? `: ${message}` : ''}
-        ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>
+      <div>${whoDid(change, did)}${message && !isUndo && !isOfUndo(message) ? `: ${message}` : ''} ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>
       ${changed.map(fieldOf)}
     </li>`;
   };
@@ -96,7 +95,7 @@ export function deletedName(change: Data, names: Data): string {
 
 function deletionNotice(kind: string, deletion: Data, { mayWrite }: Page, remark = '') {
   const { at, user } = deletion;
-  const restore = button('Undo', () => void undo(rangeOfDeletion(deletion)), 'primary end');
+  const restore = button('Undo', () => void undo(rangeOfDeletion(deletion), `${title(kind)} restored.`), 'primary end');
   return html`<div class="notice card pad row">
     <span><b>Deleted</b> ${time(at)} ${user ? `by ${nameOf(user)}` : ''}</span> ${remark} ${mayWrite(kind) ? restore : nothing}
   </div>`;

@@ -5,7 +5,7 @@ import { capitalized } from '../model/labels.ts';
 import { kindOf, nameOf, numberedName, title, words } from './kinds.ts';
 import { atMost, query } from './queries.ts';
 import { type Data, type Page, read, yardgraph } from './service.ts';
-import { button } from './values.ts';
+import { button, timeTexts } from './values.ts';
 
 /** The mutation that stores an item. The item of a new record has no ID. */
 function mutationOf(kind: string, { id }: Data = {}, rejectsClashes = false) {
@@ -46,14 +46,14 @@ export async function store(kind: string, input: readonly Data[], rejectsClashes
   return { records, range };
 }
 
-/** Shows a message, with an undo of the changes. For the keyboard, it is just before the content. */
-export function report(text: string, range?: ChangeRange): void {
+/** Shows a message, with an undo of the changes, which says `undone`. For the keyboard, it is before the content. */
+export function report(text: string, range?: ChangeRange, undone?: string): void {
   const message = document.getElementById('message') ?? Object.assign(document.createElement('div'), { id: 'message' });
   const main = document.getElementById('main');
   if (!message.isConnected) main?.before(message);
   message.dataset.pages = '0';
   if (text) document.dispatchEvent(new Event('report'));
-  const content = html`<span>${text}</span> ${range ? button('Undo', () => void undo(range)) : nothing}
+  const content = html`<span>${text}</span> ${range ? button('Undo', () => void undo(range, undone)) : nothing}
     <button type="button" class="bare" aria-label="Close" @click=${() => report('')}>×</button>`;
   render(
     html`<div role="status" tabindex="-1" class=${text ? 'toast floats pad row' : ''}>${text ? content : nothing}</div>`,
@@ -70,15 +70,25 @@ export function leaveReport(): void {
   else if (message) message.dataset.pages = '1';
 }
 
-export async function undo(range: ChangeRange | Promise<ChangeRange>): Promise<void> {
+/** People know when a change was made, and not its number. */
+async function withTime(message: string): Promise<string> {
+  const [text = '', cursor] = message.split(' by change ');
+  if (!cursor) return text;
+  const page = { after: String(Number(cursor) - 1), first: 1 };
+  const { day, clock } = timeTexts((await read(query('changes', page, 'nodes { at }'))).changes.nodes[0].at);
+  return `${text} on ${day}, ${clock}`;
+}
+
+export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: string): Promise<void> {
   report('Undoing…');
   try {
     const { reversed, notReversed } = await yardgraph.revertChanges(await range, { changeMessage: 'Undo' });
     const [kept] = notReversed;
-    const undone = reversed === 1 ? 'Undone.' : `${reversed} changes undone.`;
-    if (!kept) report(undone);
-    else if (reversed === 0 && notReversed.length === 1) report(`Not undone: ${kept.message}.`);
-    else report(`${reversed} changes undone, ${notReversed.length} not undone: ${kept.message}.`);
+    const counted = reversed === 1 ? 'Undone.' : `${reversed} changes undone.`;
+    const reason = kept && (await withTime(kept.message));
+    if (!kept) report(undone ?? counted);
+    else if (reversed === 0 && notReversed.length === 1) report(`Not undone: ${reason}.`);
+    else report(`${reversed} changes undone, ${notReversed.length} not undone: ${reason}.`);
   } catch (error) {
     report(`Not undone: ${(error as Error).message}.`);
   }
@@ -125,7 +135,7 @@ export async function deleteRecord(kind: string, record: Data, page: Page): Prom
     const references = found ? 'CLEAR' : 'REFUSE';
     const write = (changeMessage: string) => recordsOf(kind).delete([record.id], { references, changeMessage });
     const { range } = await tracked('deleted', write);
-    report(`${title(kind)} deleted.`, range);
+    report(`${title(kind)} deleted.`, range, `${title(kind)} restored.`);
     await page.refresh();
   } catch (error) {
     report(`Not deleted: ${(error as Error).message}.`);

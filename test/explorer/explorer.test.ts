@@ -356,7 +356,7 @@ describeInChromium('the explorer', () => {
     expect(location.parentId).toBe(yard?.id);
     // A message covers nothing for good.
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-    const message = await page.getByText('2 changes undone.').locator('..').boundingBox();
+    const message = await page.getByText('Location restored.').locator('..').boundingBox();
     const last = await page.getByText('Query', { exact: true }).boundingBox();
     expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual(message?.y ?? 0);
     // The creation may be before the horizon of the log.

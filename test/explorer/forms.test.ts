@@ -241,6 +241,7 @@ describeInChromium('a work order in the explorer', () => {
     await history.filter({ hasText: /Location\s+South yard\s+→\s+ERP-LOCATION-7/ }).waitFor();
     const coloured = history.filter({ hasText: /Status\s+Planned\s+→\s+Released/ }).locator('.label');
     expect(await coloured.count()).toBe(2);
+    expect(await coloured.first().evaluate((it) => getComputedStyle(it).textDecorationLine)).toBe('line-through');
     // The latest of its changes can be undone.
     expect(await history.getByRole('button', { name: 'Undo' }).count()).toBe(1);
     await history.filter({ hasText: 'ERP-LOCATION-7' }).getByRole('button', { name: 'Undo' }).click();
@@ -283,7 +284,7 @@ describeInChromium('a work order in the explorer', () => {
     await change({ startDate: '2026-02-01' });
     await status(page).getByRole('button', { name: 'Undo' }).click();
     await status(page)
-      .getByText(/^Not undone: /)
+      .getByText(/^Not undone: this work order has changed since, last on .*, \d+:\d+/)
       .waitFor();
     expect(await read()).toMatchObject({ startDate: '2026-02-01T00:00:00.000Z' });
   });
@@ -529,7 +530,7 @@ describeInChromium('a work order in the explorer', () => {
     expect(asked).toEqual([expect.stringContaining('Delete Old yard? It is referenced by 1 work order.')]);
     expect((await read()).locationId).toBe(null);
     await status(page).getByRole('button', { name: 'Undo' }).click();
-    await status(page).getByText('2 changes undone.').waitFor();
+    await status(page).getByText('Location restored.').waitFor();
     expect((await read()).locationId).toBe(place);
   });
 
