@@ -4,6 +4,7 @@
  */
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
+import { isOverdue } from './days.ts';
 import { formPage, isUnsaved } from './form.ts';
 import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, typeOf, words } from './kinds.ts';
 import { atMost, descending, labelKey, namesOf, query, rowsOf, selectionOf } from './queries.ts';
@@ -155,7 +156,12 @@ const none = html`<span class="quiet">–</span>`;
 function factList(kind: string, record: Data) {
   const rank = (field: string) => (isEmpty(record, field) ? 2 : field === 'status' ? 0 : 1);
   const fields = factsOf(kind).toSorted((a, b) => rank(a) - rank(b));
-  const factOf = (field: string) => detail(field, isEmpty(record, field) ? none : cell(kind, field, record));
+  const isLate = (field: string) => field === 'endDate' && kind === 'WorkOrder' && isOverdue(record);
+  const shown = (field: string) => [
+    cell(kind, field, record),
+    isLate(field) ? html` <b class="error">Overdue</b>` : '',
+  ];
+  const factOf = (field: string) => detail(field, isEmpty(record, field) ? none : shown(field));
   return html`<dl class="facts card pad" .style=${'--min: 150px'}>${fields.map(factOf)}</dl>`;
 }
 
