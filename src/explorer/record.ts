@@ -122,7 +122,9 @@ function deletedRecord(view: View, deletion: Data, history: Data, names: Data, p
 function linkedPage([field, kind]: readonly [string, string]): string {
   const { list, order } = kindOf(kind);
   const orderBy = field === list && order.includes('startDate') ? [{ startDate: descending }] : undefined;
-  return query(field, { first: atMost(10), orderBy }, `totalCount ${rowsOf(kind)}`);
+  // Who has the asset is the company of the project.
+  const who = field === 'allocations' ? `nodes { project { company { ${namesOf('Company')} } } }` : '';
+  return query(field, { first: atMost(10), orderBy }, `totalCount ${rowsOf(kind)} ${who}`);
 }
 
 /** They are in the title, and in the line above it. */

@@ -68,7 +68,9 @@ export function cell(kind: string, field: string, record: Data): unknown {
 
 export function cellOf(type: string, value: unknown): unknown {
   if (value === null || value === undefined) return nothing;
-  if (isLink(type)) return link(type, value as Data, numberedName(value as Data));
+  const { company } = Object(value);
+  const name = () => link(type, value as Data, numberedName(value as Data));
+  if (isLink(type)) return company ? html`${name()} <small>${nameOf(company)}</small>` : name();
   if (type === 'DateTime') return time(String(value));
   if (type === 'Boolean') return value ? 'yes' : 'no';
   if (type === 'ExternalIds') {

@@ -507,13 +507,16 @@ describeInChromium('a work order in the explorer', () => {
       service.create('/assets', { name: 'Crane 2' }),
     ]).then((all) => all.map(([record]) => record?.id));
     await change({ locationId: place });
-    await service.data(`mutation { createAllocations(input: [{ assetId: "${crane}" }]) { id } }`);
+    const [job] = await service.create('/projects', { name: 'Quay', companyId: 'KOCH', startDate: '2026-03-01' });
+    const input = `{ assetId: "${crane}", projectId: "${job?.id}" }`;
+    await service.data(`mutation { createAllocations(input: [${input}]) { id } }`);
     const asked: string[] = [];
     page.on('dialog', (dialog) => {
       asked.push(dialog.message());
       return dialog.accept();
     });
     await page.goto(`${origin}/explore?kind=Asset&id=${crane}`);
+    await page.getByRole('cell', { name: 'Quay KOCH' }).waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await status(page).getByText('Crane 2 cannot be deleted, because it is referenced by 1 allocation.').waitFor();
     await page.goto(`${origin}/explore?kind=Location&id=${place}`);
