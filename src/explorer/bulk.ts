@@ -86,10 +86,10 @@ async function save(bulk: BulkChange): Promise<void> {
 function drawBulk(bulk: BulkChange): void {
   const { kind, dialog, records, name, draft } = bulk;
   const isWrong = dialog.querySelector(`:is(#field-${name}, [name="${name}.time"]):invalid`) !== null;
-  const drafts = isWrong ? [] : changing(bulk);
+  const drafts = changing(bulk);
   const [label, count] = [`Change ${countText(kind, records.length)}`, countText(kind, drafts.length)];
   const others = records.length - drafts.length;
-  const isEmpty = name !== 'days' && draft.valueOf(name) === null;
+  const isEmpty = isWrong || (name !== 'days' && draft.valueOf(name) === null);
   const option = (field: string) => html`<option value=${field} ?selected=${field === name}>
     ${field === 'days' ? 'Start and end, by days' : title(linkOf(field))}</option>`;
   const choose = ({ target }: Event) => {
@@ -103,7 +103,7 @@ function drawBulk(bulk: BulkChange): void {
   // Enter clears nothing: the button of the form is disabled.
   const below = html`<p class="row">
     <button class="primary" ?disabled=${isEmpty || drafts.length === 0}>Change ${count}</button>
-    ${isEmpty && drafts.length > 0 ? clear : nothing}
+    ${isEmpty && !isWrong && drafts.length > 0 ? clear : nothing}
     ${button('Cancel', () => dialog.close())}
     <small ?hidden=${others === 0}>${name === 'days' && draft.entryOf(name) ? 'Without dates' : 'Unchanged'}: ${countText(kind, others)}</small></p>`;
   render(html`<h2>${label}</h2> ${draftForm(draft, label, () => void save(bulk), inputs, below)}`, dialog);

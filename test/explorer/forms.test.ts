@@ -593,8 +593,9 @@ describeInChromium('a work order in the explorer', () => {
     expect(await dialog.getByRole('link').count()).toBe(0);
     // Another text is no location: nothing can be stored until it is.
     await dialog.getByRole('combobox', { name: 'Location' }).fill('north x');
-    await dialog.getByRole('button', { name: 'Change 0 work orders', disabled: true }).waitFor();
-    expect(await dialog.getByRole('cell').count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Change 3 work orders', disabled: true }).waitFor();
+    expect(await dialog.getByRole('cell', { name: 'North yard' }).count()).toBe(0);
+    expect(await dialog.getByRole('rowheader').count()).toBe(3);
     await dialog.getByRole('combobox', { name: 'Location' }).press('Escape');
     await store('Change 3 work orders', '3 work orders changed.');
     expect((await found()).map((order: { locationId: string }) => order.locationId)).toEqual([yard, yard, yard, null]);
