@@ -15,10 +15,6 @@ function rowOf(change: Data, names: Data): readonly unknown[] {
   return [name, title(kind), time(change.at), change.user && nameOf(change.user)];
 }
 
-/** An allocation is called by its asset: no other link is read. */
-const onlyAsset = ({ action, fields }: Data): Data => ({ action, fields: fields.filter(isAsset) });
-const isAsset = ({ field }: Data) => field === 'assetId';
-
 export const deleted: Viewer = {
   queries: (_, { part }) => (part ? [part] : []),
   /** Looks through the changes from the latest on, until it has found enough, or has looked through many. */
@@ -38,7 +34,9 @@ export const deleted: Viewer = {
         action === 'DELETED' && !record && Number(cursor) <= end && !listed.has(recordId) && listed.add(recordId);
       changes.push(...(await read(part)).changes.nodes.toReversed().filter(isGone));
     }
-    const names = await readNames('Allocation', changes.map(onlyAsset));
+    // An allocation is called by its asset: no other link is read.
+    const assets = changes.flatMap(({ fields }) => fields.filter(({ field }: Data) => field === 'assetId'));
+    const names = await readNames('Allocation', [{ fields: assets }]);
     yield { changes, part, names, next: start > horizon && String(start) };
   },
   draw({ kind }, { changes, names, next }) {

@@ -155,15 +155,11 @@ export class Draft {
 
   /** Explains a value that can be read in two ways, or that the form proposes. */
   remarkOf(name: string): string | undefined {
-    if (kindOf(this.kind).inputs[name] === 'DateTime') return this.timeOf(name).remark ?? this.#weekdayOf(name);
-    const isProposed =
-      name === 'locationId' && this.entryOf(name) === (this.entryOf('assetId') as Data).currentLocation;
-    return isProposed ? 'A proposal: the asset is here now.' : undefined;
-  }
-
-  #weekdayOf(name: string): string | undefined {
-    const day = entryText(this.entryOf(name));
-    return day && new Date(day).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
+    const [entry, asset] = [this.entryOf(name), this.entryOf('assetId') as Data];
+    if (name === 'locationId' && entry === asset.currentLocation) return 'A proposal: the asset is here now.';
+    if (kindOf(this.kind).inputs[name] !== 'DateTime') return undefined;
+    const weekday = () => new Date(String(entry)).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
+    return this.timeOf(name).remark ?? (entry ? weekday() : undefined);
   }
 
   /** The value of a field; null for an empty one. */

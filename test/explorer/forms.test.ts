@@ -472,26 +472,26 @@ describeInChromium('a work order in the explorer', () => {
     const { page, origin } = await newPage(service);
     await moveTo(page, 'Europe/Berlin');
     const [crane] = await service.create('/assets', { name: 'Crane 3' });
-    const orders = [
-      { name: 'Winter service', startDate: '2026-12-01T07:00:00Z', endDate: '2026-12-01T10:00:00Z' },
-      { name: 'Inspection', startDate: '2026-12-03', endDate: '2026-12-03' },
-      { name: 'Without an end', startDate: '2026-11-01' },
-    ];
-    await service.create('/work-orders', ...orders.map((order) => ({ ...order, assetId: crane?.id })));
-    for (const [times, clash] of [
-      [['2026-12-01', '11:00', '2026-12-01', '12:00']],
-      [['2026-12-02', '', '2026-12-02', '']],
-      [['2026-12-01', '10:00', '2026-12-02', ''], 'Winter service'],
-      [['2026-12-03', '10:00', '2026-12-04', '12:00'], 'Inspection'],
-    ] as [string[], string?][]) {
+    const times = (startDate: string, endDate?: string) => ({ assetId: crane?.id, startDate, endDate });
+    await service.create(
+      '/work-orders',
+      { name: 'Winter service', ...times('2026-12-01T07:00:00Z', '2026-12-01T10:00:00Z') },
+      { name: 'Inspection', ...times('2026-12-03', '2026-12-03') },
+      { name: 'Without an end', ...times('2026-11-01') },
+    );
+    for (const [start = '', end = '', clash = ''] of [
+      ['2026-12-01 11:00', '2026-12-01 12:00'],
+      ['2026-12-02 ', '2026-12-02 '],
+      ['2026-12-01 10:00', '2026-12-02 ', 'Winter service'],
+      ['2026-12-03 10:00', '2026-12-04 12:00', 'Inspection'],
+    ]) {
       await page.goto(`${origin}/explore?kind=WorkOrder&view=new&filter=assetId.eq:${crane?.id}`);
-      for (const [at, name] of ['startDate', 'startDate.time', 'endDate', 'endDate.time'].entries())
-        await page.locator(`[name="${name}"]`).fill(times[at] ?? '');
+      for (const [name, text] of Object.entries({ startDate: start, endDate: end }))
+        for (const [at, part] of ['', '.time'].entries())
+          await page.locator(`[name="${name}${part}"]`).fill(text.split(' ')[at] ?? '');
       await save(page).click();
-      if (clash) {
-        await page.getByText(`Not saved: the asset has the work order ${clash} at this time. Save again`).waitFor();
-        await save(page).click();
-      }
+      if (clash) await page.getByText(`Not saved: the asset has the work order ${clash} at this time.`).waitFor();
+      if (clash) await save(page).click();
       await status(page).getByText('Work order created.').waitFor();
     }
     await page.getByRole('link', { name: 'Edit' }).click();
