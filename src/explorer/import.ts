@@ -31,6 +31,7 @@ const inTitles = (message: string): string =>
     .join(' ')
     .replace(/[:;,]$/, '')
     .replace(/(?<!\\)\\n/g, ' ')
+    .replace(' in this workspace', '')
     .replace(/expected one (.{1,30}), received id "[^"]{1,110}" and/, 'no $1 has both the ID beside it and the');
 
 async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
@@ -355,22 +356,24 @@ class ImportDialog extends HTMLElement {
       namesakes > 0
         ? html`<p class="notice pad">Stored already with names of new rows: ${formatCount(namesakes)}. These rows become second records.</p>`
         : nothing
-    } ${[...totals.missing].map(([kind, names]) => (names.size > 0 ? this.#created(kind, names) : nothing))} ${changeTable(checked, checked)}
+    } ${[...totals.missing].map(([kind, names]) => (names.size > 0 ? this.#created(kind, names) : nothing))} ${this.#used()} ${changeTable(checked, checked)}
       <p>${notes.map((note) => html`<small>${note}</small><br>`)}</p>`;
   }
 
-  #remedy({ text, link, alike, creatable }: RefusedValue, { values, keys, changed }: Checked): unknown {
+  #remedy({ text, link, alike, creatable, count }: RefusedValue, { values, keys, changed }: Checked): unknown {
     const { names, createMissing, targets } = this.#choices;
+    const column = this.#columns.find((it) => keyOf(it.kind, targets[columnId(it)]) === link);
+    const become = (target: string | null) => ({ targets: { ...targets, [column ? columnId(column) : '']: target } });
+    // Other rows would become second records.
+    if (column && link === 'id' && count === this.#work?.scanned.total)
+      return button('Import them as new records', () => this.#change({ ...become(null), upsertBy: [] }));
     const use = () => this.#change({ names: { ...names, [link]: { ...names[link], [text ?? '']: alike ?? '' } } });
     const correct = `Correct it in the file${changed > 0 ? ' that you get' : ''}.`;
     const using = alike === undefined ? nothing : button(`Use ${quote(alike)}`, use);
     if (!creatable) return alike === undefined ? html`<small>${correct}</small>` : using;
     const key = keys.get(creatable);
-    const column = this.#columns.find((it) => keyOf(it.kind, targets[columnId(it)]) === link);
     if (key && column)
-      return button(`Use the ${creatable.label} with this ${words(key)}`, () =>
-        this.#change({ targets: { ...targets, [columnId(column)]: `${link}.${key}` } }),
-      );
+      return button(`Use the ${creatable.label} with this ${words(key)}`, () => this.#change(become(`${link}.${key}`)));
     const { length } = values.filter((value) => value.creatable === creatable);
     const label = length === 1 ? 'Create it' : `Create all missing ${creatable.pluralLabel}`;
     return html`${using} ${button(label, () => this.#change({ createMissing: [...createMissing, listField(creatable)] }))}`;
@@ -382,6 +385,17 @@ class ImportDialog extends HTMLElement {
     const first = [...names].slice(0, 5).map((name) => (kind.name === 'Label' ? name.replace(/^\w+:/, '') : name));
     const text = `${pluralize(names.size, kind)}, ${first.join(', ')}${names.size > 5 ? ', …' : ''}`;
     return html`<p class="row">To create: ${text} ${button('Do not create', () => this.#change({ createMissing }))}</p>`;
+  }
+
+  #used(): unknown {
+    const { names } = this.#choices;
+    return Object.entries(names).map(([link, texts]) =>
+      Object.entries(texts).map(([text, name]) => {
+        const { [text]: _, ...others } = texts;
+        const leave = () => this.#change({ names: { ...names, [link]: others } });
+        return html`<p class="row">${text} → ${name} ${button('Do not use', leave)}</p>`;
+      }),
+    );
   }
 
   #result(): unknown {

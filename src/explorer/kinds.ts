@@ -140,8 +140,8 @@ const isField = (name: string): boolean =>
 /** A message with the titles of fields: `Current location` for `currentLocationId`. Quoted values stay. */
 export const inWords = (message: string): string =>
   outsideQuotes(message, (text) =>
-    text.replace(/\.name\b/g, '').replace(/\w+/g, (word, at, whole) => {
-      const isName = /[A-Z]/.test(word) || whole.startsWith(': ', at + word.length);
+    text.replace(/\.(?:name|uid|reference|number)\b/g, '').replace(/\w+/g, (word, at, whole) => {
+      const isName = word === 'uid' || /[A-Z]/.test(word) || whole.startsWith(': ', at + word.length);
       return isName && isField(word) ? title(linkOf(word)) : word;
     }),
   );

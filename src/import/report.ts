@@ -123,12 +123,14 @@ export class Refusals {
     }
   }
 
-  private addValue({ source, links, fields }: RecordRow, issue: RowIssue): void {
-    const message = formatIssue(issue);
+  private addValue({ kind, source, links, fields }: RecordRow, issue: RowIssue): void {
+    const { code, path, alike } = issue;
+    const isGone = code === 'no-record' && path[0] === 'id';
+    // As after an undo: one reason for all rows.
+    const message = isGone ? `id: no stored ${kind.label} has it. Was it deleted, as by an undo?` : formatIssue(issue);
     const known = this.values.get(message);
     if (known) known.count += 1;
     if (known || this.values.size === maxReasons) return;
-    const { code, path, alike } = issue;
     const ofLink = links.filter(({ name, field, value }) => [name, field].includes(String(path[0])) && value !== null);
     const link = ofLink.find(({ by }) => by !== 'id') ?? ofLink[0];
     const beside = link?.beside ?? ofLink.find((other) => other !== link && other.by === 'id')?.value ?? undefined;

@@ -5,7 +5,7 @@
 import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { quote } from '../model/issues.ts';
-import { linkField, listField, pluralize } from '../model/labels.ts';
+import { linkField, listField, pluralize, withArticle, words } from '../model/labels.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { kindNamed, label, linkOrder } from '../records/index.ts';
 import { describeDifference } from './alike.ts';
@@ -270,9 +270,7 @@ async function sendPart(work: Import, pass: Pass, { missing, rows: counts }: Tot
         (cell) => isCreatable(work, index, cell) && !alike.has(cell),
       );
     const reasons = issues.every(creatable) ? issues : issues.filter((issue) => !creatable(issue));
-    const explained = reasons.map((issue) =>
-      explainIssue(issue, item, sentItems, { created: work.createMissing, alike }),
-    );
+    const explained = reasons.map((issue) => explainIssue(issue, item, sentItems, { ...work, alike }));
     const id = record?.id as string | undefined;
     return { ...item, outcome, id, issues: explained, before: before ?? undefined, after: record ?? undefined };
   });
@@ -412,7 +410,7 @@ function explainIssue(
   issue: RowIssue,
   { row, record }: RowItem,
   items: readonly RowItem[],
-  { created, alike }: { readonly created: ReadonlySet<RecordKind>; readonly alike: ReadonlyMap<LinkCell, string> },
+  { createMissing, upsertKeys, alike }: Import & { readonly alike: ReadonlyMap<LinkCell, string> },
 ): RowIssue {
   const { code, path, message, other } = issue;
   const explained = (text: string): RowIssue => ({ ...issue, message: text });
@@ -428,6 +426,12 @@ function explainIssue(
     return explained(`several ${link.target.pluralLabel} have it, one of them in ${line}`);
   if (line) return explained(`${message} (${line})`);
   if (code === 'no-match') return { ...issue, help: alikeHelp };
+  const by = upsertKeys.get(row.kind) ?? '';
+  const key = rowKeyText(row, by);
+  if (code === 'required' && key !== undefined)
+    return explained(
+      `no ${row.kind.label} has the ${by} ${quote(key)}, and a new one needs ${withArticle(words(linkField(String(path[0]))))}`,
+    );
   const cell = unknownNameCell(issue, row);
   if (!cell) return issue;
   const name = alike.get(cell);
@@ -438,7 +442,7 @@ function explainIssue(
   }
   const column = quote(`${row.source.names[cell.cell]}=${cell.field}`);
   const help = [
-    ...(created.has(cell.target) ? [] : [`create it with --create-missing ${listField(cell.target)}`]),
+    ...(createMissing.has(cell.target) ? [] : [`create it with --create-missing ${listField(cell.target)}`]),
     ...(cell.by === 'any' ? [`--map ${column} for IDs of another system`] : []),
   ];
   return help.length > 0 ? { ...issue, help: help.join(', or use ') } : issue;

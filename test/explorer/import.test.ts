@@ -124,7 +124,7 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText(/changes undone/).waitFor();
     await row.getByText(/^undone/).waitFor();
     await page.getByRole('row', { name: 'Undo of assets.csv' }).waitFor();
-    expect(asked).toEqual(Array(2).fill('Undo assets.csv? 4 changes'));
+    expect(asked).toEqual(Array(2).fill('Undo assets.csv? 4 new'));
     expect(await shown?.innerText()).toContain('undone');
     expect(await assets()).toMatchObject([{ name: 'Truck' }]);
     expect(visit).toMatchObject({ outside: [], errors: [] });
@@ -268,6 +268,21 @@ describeInChromium('a file in the explorer', () => {
     expect(changes.replace(/\s+/g, ' ')).toMatch(/^Crane Name Crane → Lift Acquired at nothing → .*3.*2026/);
   });
 
+  test('says of its rows, in words, which records are not stored, and imports deleted ones as new', async () => {
+    const ids = ['asset_00000000000000000000000001', 'asset_00000000000000000000000002'];
+    const { page } = await visitTable();
+    await drop(page, 'a.csv', new TextEncoder().encode(`ID;Name\n${ids.map((id) => `${id};Crane\n`).join('')}`));
+    const problem = page.getByRole('row', { name: '2 rows from line 2' });
+    await problem.getByText('ID: no stored asset has it. Was it deleted, as by an undo?').waitFor();
+    await problem.getByRole('button', { name: 'Import them as new records' }).click();
+    await page.getByText('2 new', { exact: true }).waitFor();
+    page.once('dialog', (dialog) => dialog.accept());
+    await drop(page, 'b.csv', new TextEncoder().encode('Gerätenummer;Standort\nXX-1;\n'));
+    await page.getByText('Name: no asset has the UID "XX-1", and a new one needs a name').waitFor();
+    await drop(page, 'work-orders.csv', new TextEncoder().encode('Name;Gerätenummer\nOil;XX-1\n'));
+    await page.getByText('Asset: there is no asset with the UID "XX-1"').waitFor();
+  });
+
   test('proposes the stored name for one with a wrong letter, and says that new rows have names of stored records', async () => {
     await open.create('/locations', { name: 'Hamburg yard' }, { name: 'Bay 3' });
     await open.create('/assets', { name: 'Crane' });
@@ -275,6 +290,9 @@ describeInChromium('a file in the explorer', () => {
     await drop(page, 'assets.csv', new TextEncoder().encode('Name;Standort\nCrane;Hamburk yard\nLift;Bay 4\n'));
     await page.getByRole('row', { name: 'Line 3: Bay 4' }).getByRole('button').waitFor();
     expect(await page.getByRole('button', { name: /^Use/ }).allInnerTexts()).toEqual(['Use "Hamburg yard"']);
+    await page.getByRole('button', { name: /^Use/ }).click();
+    await page.getByText('Hamburk yard → Hamburg yard').waitFor();
+    await page.getByRole('button', { name: 'Do not use' }).click();
     await page.getByRole('button', { name: /^Use/ }).click();
     await page.getByText('Stored already with names of new rows: 1. These rows become second records.').waitFor();
     // Choices are entries of somebody, as those of a form.

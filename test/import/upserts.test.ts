@@ -66,6 +66,11 @@ describe('--upsert-by id', () => {
   });
 });
 
+test('a row whose key finds no record, and that has no name for a new one, says so', async () => {
+  const { out } = await imports.import({ 'assets.csv': 'uid,statusId\nXX-1,7\n' }, '--upsert-by', 'uid');
+  expect(out[1]).toBe('  assets.csv, line 2: name: no asset has the uid "XX-1", and a new one needs a name');
+});
+
 test('a row with the key of an earlier one is refused, in whichever batch and file it is, in the preview and when stored', async () => {
   const files = {
     'assets.ndjson': `[${['U1', 'U2', 'U1'].map((uid, at) => JSON.stringify({ uid, name: `A${at}` })).join()}]`,
