@@ -11,9 +11,13 @@ import { report } from './writes.ts';
 const fileOf = ({ message, id }: Data): string =>
   (message ?? id).replace(/import of | \([\w-]{1,64}\)$/g, '').replace(/^(?:Undo of Undo of )+(.*)/s, '$1 again');
 
+const countsOf = ({ created, updated, deleted }: Data): string =>
+  Object.entries({ new: created, changed: updated, deleted })
+    .flatMap(([what, count]) => (count > 0 ? `${count.toLocaleString()} ${what}` : []))
+    .join(', ');
+
 async function undoRun(run: Data, page: Page): Promise<void> {
-  const changes = run.created + run.updated + run.deleted;
-  if (!confirm(`Undo ${fileOf(run)}? ${changes.toLocaleString()} ${changes === 1 ? 'change' : 'changes'}`)) return;
+  if (!confirm(`Undo ${fileOf(run)}? ${countsOf(run)}`)) return;
   report(`Undoing ${fileOf(run)}…`);
   const { undoImport } = await import('./import.js');
   report(await undoImport(run).catch(({ message }: Error) => `Not undone: ${message}.`));
@@ -38,15 +42,11 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
   };
   const row = (run: Data) => [
     fileOf(run),
-    cellOf('DateTime', run.startedAt),
+    html`${cellOf('DateTime', run.startedAt)}<div><small>${countsOf(run)}</small></div>`,
     run.user && nameOf(run.user),
-    ...[run.created, run.updated, run.deleted].map((count: number) => (count > 0 ? count.toLocaleString() : nothing)),
-    [...new Set([Number(run.after) + 1, Number(run.upTo)])].join('–'),
     lastCell(run),
   ];
-  // A phone shows the file, the time and the undo.
-  const counts = { new: 'number more', changed: 'number more', deleted: 'number more' };
-  const widths = { file: 'name', time: 'date', user: 'more', ...counts, changes: 'code more', undo: 'date' };
+  const widths = { file: 'name', time: 'date', user: 'more', undo: 'date' };
   const next = html`<p><a class="button" href=${addressOf({ view: 'imports', after: pageInfo.endCursor })}>Earlier imports</a></p>`;
   const ids = nodes.map(({ id }: Data) => id);
   return html`${tableOf('Imports', widths, nodes.map(row), ids)} ${pageInfo.hasNextPage ? next : nothing}`;
