@@ -2,6 +2,7 @@
 import { html, nothing, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { ref } from 'lit-html/directives/ref.js';
+import { addressOf, type View } from './address.ts';
 import { Draft, inputNames, period } from './draft.ts';
 import { draftForm, fieldInput } from './fields.ts';
 import { isLink, kindOf, linkOf, nameFields, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
@@ -138,13 +139,30 @@ export function drawBulkBar(kind: string, page: Page): void {
   const content = html`<b>${selected.length.toLocaleString()} selected</b>
     ${button('Change…', change)} ${button('Select none', clear, 'bare')}
     <small class="wide">Shift selects a range, Enter in a selected row leads here</small>`;
-  bar?.classList.toggle('save', selected.length > 0);
-  if (bar) render(selected.length > 0 ? content : nothing, bar);
+  if (!bar) return;
+  bar.dataset.selected = String(selected.length);
+  bar.classList.toggle('save', selected.length > 0);
+  render(selected.length > 0 ? content : nothing, bar);
 }
 
-/** The number of selected rows, with a button that changes them. It is hidden while there are none. */
-export const bulkBar = (kind: string, page: Page) =>
-  html`<div class="bulk row" ${ref(() => drawBulkBar(kind, page))}></div>`;
+/**
+ * The number of selected rows, with a button that changes them. It is hidden while there are none. Rows that another
+ * search, filter or page leaves out are no longer selected, and a message says so.
+ */
+export function bulkBar(view: View, page: Page) {
+  const { kind = '' } = view;
+  const now = { kind, address: addressOf(view) };
+  const draw = (bar?: Element) => {
+    if (!bar) return;
+    const { dataset } = bar as HTMLElement;
+    const gone = Number(dataset.selected) - picks(':checked').length;
+    if (dataset.kind === kind && dataset.address !== now.address && gone > 0)
+      report(`No longer selected, because not on this page: ${countText(kind, gone)}.`);
+    Object.assign(dataset, now);
+    drawBulkBar(kind, page);
+  };
+  return html`<div class="bulk row" ${ref(draw)}></div>`;
+}
 
 /** With Shift, a click or the space bar selects all rows from the last one that was clicked. */
 export function pickRange({ target, shiftKey }: MouseEvent): void {

@@ -9,7 +9,7 @@ import { locationMap } from './locations.ts';
 import { overview } from './overview.ts';
 import { constant, documentOf } from './queries.ts';
 import { record } from './record.ts';
-import { focusSearch, searchEverywhere, searchResults } from './search.ts';
+import { enterMatches, focusSearch, searchEverywhere, searchResults } from './search.ts';
 import { type Data, follow, type Page, read, type Viewer } from './service.ts';
 import { sideBar, sideQuery } from './side.ts';
 import { importFiles, table } from './table.ts';
@@ -233,6 +233,8 @@ window.navigation?.addEventListener('navigate', (event) => {
   if (!canIntercept || hashChange || !(isBack || isOther) || pathname !== location.pathname) return;
   if (isUnsaved() && !confirm('Leave without saving what you have entered?')) {
     event.preventDefault();
+    // The text of a search that was not made.
+    document.querySelector<HTMLFormElement>('#everywhere form')?.reset();
     return;
   }
   const isInPlace = addressInPlace(search) === addressInPlace(location.search);
@@ -260,6 +262,7 @@ window.addEventListener('beforeunload', (event) => {
 document.addEventListener('report', () => void explorer.count(true));
 document.addEventListener('keydown', moveInTable);
 document.addEventListener('keydown', focusSearch);
+document.addEventListener('keydown', enterMatches);
 
 /** A link would change the address, in which the map keeps its position. */
 document.querySelector('.skip')?.addEventListener('click', (event) => {

@@ -92,12 +92,14 @@ function valueInput(view: View, form: HTMLFormElement, field: string) {
     return html`<div class="field"><label for="value">Value</label>
       ${picker({ id: 'value', kind: target, name: field, of: kind, required: true, onPick })}</div>`;
   if (type === 'BooleanFilter')
-    return html`<select name="value" aria-label="Value">
+    return html`<label class="field">Value <select name="value">
       <option value="true">yes</option><option value="false">no</option>
-    </select>`;
+    </select></label>`;
   const inputType = { DateTimeFilter: 'date', NumberFilter: 'number' }[type] ?? 'text';
-  return html`<input name="value" aria-label="Value" type=${inputType} required step="any">`;
+  return html`<label class="field">Value <input name="value" type=${inputType} required step="any"></label>`;
 }
+
+const days = ['today', 'today+1', 'week', 'week+1'];
 
 /** Asks for a field, a condition and a value. The choice of a record, or of a near day, adds the filter at once. */
 function drawInputs(view: View, form: HTMLFormElement): void {
@@ -111,9 +113,9 @@ function drawInputs(view: View, form: HTMLFormElement): void {
   const conditions = Object.keys(operatorNames).filter(isKnown);
   const condition = conditions.find((name) => name === sent.get('condition')) ?? conditions[0];
   const select = (label: string, chosen: unknown, values: readonly string[], nameOf: (value: string) => string) =>
-    html`<select name=${label.toLowerCase()} aria-label=${label} @change=${() => drawInputs(view, form)}>
+    html`<label class="field">${label} <select name=${label.toLowerCase()} @change=${() => drawInputs(view, form)}>
       ${values.map((value) => html`<option value=${value} .selected=${value === chosen}>${nameOf(value)}</option>`)}
-    </select>`;
+    </select></label>`;
   const near = (value: string) =>
     button(capitalized(dayWords(value)?.words ?? ''), () => addFilter(view, form, value), 'bare');
   const hasValue = !condition?.startsWith('isNull');
@@ -122,7 +124,7 @@ function drawInputs(view: View, form: HTMLFormElement): void {
       ${select('Condition', condition, conditions, (name) => operatorName(type, name))}
       ${hasValue ? keyed(field, valueInput(view, form, field)) : nothing}
       <button>Add</button>
-      ${hasValue && type === 'DateTimeFilter' ? ['today', 'today+1', 'week', 'week+1'].map(near) : nothing}`,
+      ${hasValue && type === 'DateTimeFilter' ? html`<span class="row">${days.map(near)}</span>` : nothing}`,
     form,
   );
 }

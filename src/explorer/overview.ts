@@ -193,7 +193,7 @@ function firstSteps(mayWrite: boolean, labels: readonly Data[]) {
   const statuses = labels.map(({ key, ...label }) => link('Status', { id: key.replace('STATUS:', ''), ...label }));
   const entries = html`${button('Import a file', () => chooseFiles('Asset'), 'primary')}
     <a class="button" href=${addressOf({ kind: 'Asset', view: 'new' })}>New asset</a> ${statusLink('Asset')}`;
-  const demo = html`<a class="button" href="documentation/README.md#start">Look at the demo</a>`;
+  const demo = html`<a class="button" href="documentation/README.md#start">How to start a demo</a>`;
   return notice('No records are stored here yet', html`${statuses} ${mayWrite ? entries : nothing} ${demo}`);
 }
 

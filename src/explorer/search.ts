@@ -1,7 +1,7 @@
 /** The search over all kinds: the best matches of each, and the way to all of them. */
 import { html, nothing } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
-import { addressOf, type View } from './address.ts';
+import { addressOf, type View, viewOf } from './address.ts';
 import { columns, kindNames, kindOf, textFields, title, words } from './kinds.ts';
 import { allQuery, bestQueries, rankMatches, rankOf } from './matches.ts';
 import { rowsOf } from './queries.ts';
@@ -40,6 +40,15 @@ export function focusSearch(event: KeyboardEvent): void {
   if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
   document.querySelector<HTMLInputElement>('#everywhere input')?.select();
+}
+
+/** Down leads from a search, or from above its matches, to the first of them. */
+export function enterMatches(event: KeyboardEvent): void {
+  const isAbove = (event.target as HTMLElement).matches('body, main, [type=search]');
+  const first = document.querySelector<HTMLElement>('main tbody a');
+  if (event.key !== 'ArrowDown' || !isAbove || !viewOf(location.search).search || !first) return;
+  event.preventDefault();
+  first.focus();
 }
 
 /** As many columns as fit into any window, with the number that people search. */

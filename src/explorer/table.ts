@@ -176,7 +176,7 @@ export const table: Viewer = {
       ${view.view === 'print' && shown?.pageInfo.hasNextPage ? html`<p role="status">${part}</p>` : nothing}
       ${shown?.nodes.length === 0 ? emptyPage(view, mayWrite) : nothing}
       ${shown?.nodes.length > 0 ? html`<div class="beside" @click=${pickRange} @change=${() => drawBulkBar(kind, page)} @keydown=${pressInRow}><div>${pageOf(view, shown, note, mayWrite)}</div>${narrowing}</div>` : nothing}
-      ${mayWrite ? bulkBar(kind, page) : nothing}`;
+      ${mayWrite ? bulkBar(view, page) : nothing}`;
     return { title: title(list), note, actions: tableActions(view, mayWrite), content };
   },
 };

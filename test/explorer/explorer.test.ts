@@ -51,9 +51,13 @@ describeInChromium('the explorer', () => {
     expect(await rows(page).count()).toBe(10);
 
     // All words, in any text, in any case.
+    await rows(page).first().getByRole('checkbox').click();
     await page.getByRole('searchbox', { name: 'Search assets' }).fill('excavator EX-03');
     await page.keyboard.press('Enter');
     await note(page, '3');
+    await page.getByText('No longer selected, because not on this page: 1 asset.').waitFor();
+    await page.keyboard.press('ArrowDown');
+    await rows(page).first().locator('th a:focus').waitFor();
     await page.getByRole('link', { name: 'UID' }).click();
     await page.locator('th[aria-sort=ascending] a:focus').waitFor();
     expect(await rows(page).first().textContent()).toContain('EX-0301');
@@ -69,7 +73,9 @@ describeInChromium('the explorer', () => {
     const filter = page.locator('summary:focus', { hasText: 'Filter' });
     await filter.waitFor();
     await addFilter(page, 'Acquired at', 'is not');
-    await page.getByRole('button', { name: 'Next week' }).click();
+    const days = ['Today', 'Tomorrow', 'This week', 'Next week'].map((name) => page.getByRole('button', { name }));
+    expect(new Set(await Promise.all(days.map(async (day) => (await day.boundingBox())?.y))).size).toBe(1);
+    await days.at(-1)?.click();
     await page.getByRole('link', { name: 'Remove: Acquired at is not next week' }).click();
     await chips(page).getByText('next week').waitFor({ state: 'detached' });
     await filter.waitFor();
@@ -253,7 +259,7 @@ describeInChromium('the explorer', () => {
   });
 
   test('finds records of all kinds by a number, a reference or a name, the best first', async () => {
-    const { page, visit } = await newPage(open, '/explore?kind=Location');
+    const { page, visit, origin } = await newPage(open, '/explore?kind=Location');
     await page.getByText('live', { exact: true }).waitFor();
     const sections = async () => (await page.getByRole('heading', { level: 2 }).allInnerTexts()).slice(2);
     const search = async (text: string) => {
@@ -276,6 +282,14 @@ describeInChromium('the explorer', () => {
     await heading(page, 'Assets');
     await search('no such thing');
     await page.getByText('Nothing matches.').waitFor();
+    // Who stays in a form has not searched.
+    await page.goto(`${origin}/explore?kind=Asset&view=new`);
+    await page.getByLabel('Name').fill('Crane');
+    page.once('dialog', (dialog) => void dialog.dismiss());
+    const box = page.getByRole('searchbox', { name: 'Search all records' });
+    await box.fill('ge-0101');
+    await box.press('Enter');
+    await expect.poll(() => box.inputValue()).toBe('');
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
