@@ -9,7 +9,7 @@ import { locationMap } from './locations.ts';
 import { overview } from './overview.ts';
 import { constant, documentOf } from './queries.ts';
 import { record } from './record.ts';
-import { enterMatches, focusSearch, searchEverywhere, searchResults } from './search.ts';
+import { moveToSearch, searchEverywhere, searchResults } from './search.ts';
 import { type Data, follow, type Page, read, type Viewer } from './service.ts';
 import { sideBar, sideQuery } from './side.ts';
 import { importFiles, table } from './table.ts';
@@ -261,8 +261,7 @@ window.addEventListener('beforeunload', (event) => {
 // After a write of this page, with its message.
 document.addEventListener('report', () => void explorer.count(true));
 document.addEventListener('keydown', moveInTable);
-document.addEventListener('keydown', focusSearch);
-document.addEventListener('keydown', enterMatches);
+document.addEventListener('keydown', moveToSearch);
 
 /** A link would change the address, in which the map keeps its position. */
 document.querySelector('.skip')?.addEventListener('click', (event) => {

@@ -51,10 +51,12 @@ export const filterNames = ({ kind = '', filters = [] }: View): readonly string[
 function valueText(kind: string, { field, value }: Filter, target: Data | null | undefined): string {
   if (target === null) return `${value} (not stored here)`;
   if (target) return nameOf(target);
-  if (kindOf(kind).filters[field] !== 'DateTimeFilter') return { true: 'yes', false: 'no' }[value] ?? value;
+  if (kindOf(kind).filters[field] !== 'DateTimeFilter') return yesNo(value);
   const { day, clock } = timeTexts(value);
   return dayWords(value)?.words ?? `${day} ${clock}`.trim();
 }
+
+const yesNo = (value: string): string => ({ true: 'yes', false: 'no' })[value] ?? value;
 
 const alternatives = new Intl.ListFormat('en', { type: 'disjunction' });
 
@@ -91,15 +93,9 @@ function valueInput(view: View, form: HTMLFormElement, field: string) {
   if (target)
     return html`<div class="field"><label for="value">Value</label>
       ${picker({ id: 'value', kind: target, name: field, of: kind, required: true, onPick })}</div>`;
-  if (type === 'BooleanFilter')
-    return html`<label class="field">Value <select name="value">
-      <option value="true">yes</option><option value="false">no</option>
-    </select></label>`;
   const inputType = { DateTimeFilter: 'date', NumberFilter: 'number' }[type] ?? 'text';
   return html`<label class="field">Value <input name="value" type=${inputType} required step="any"></label>`;
 }
-
-const days = ['today', 'today+1', 'week', 'week+1'];
 
 /** Asks for a field, a condition and a value. The choice of a record, or of a near day, adds the filter at once. */
 function drawInputs(view: View, form: HTMLFormElement): void {
@@ -118,13 +114,13 @@ function drawInputs(view: View, form: HTMLFormElement): void {
     </select></label>`;
   const near = (value: string) =>
     button(capitalized(dayWords(value)?.words ?? ''), () => addFilter(view, form, value), 'bare');
-  const hasValue = !condition?.startsWith('isNull');
+  const [hasValue, isChoice] = [!condition?.startsWith('isNull'), type === 'BooleanFilter'];
   render(
     html`${select('Field', field, fields, (name) => title(linkOf(name)))}
       ${select('Condition', condition, conditions, (name) => operatorName(type, name))}
-      ${hasValue ? keyed(field, valueInput(view, form, field)) : nothing}
+      ${hasValue ? keyed(field, isChoice ? select('Value', sent.get('value'), ['true', 'false'], yesNo) : valueInput(view, form, field)) : nothing}
       <button>Add</button>
-      ${hasValue && type === 'DateTimeFilter' ? html`<span class="row">${days.map(near)}</span>` : nothing}`,
+      ${hasValue && type === 'DateTimeFilter' ? html`<span class="row">${['today', 'today+1', 'week', 'week+1'].map(near)}</span>` : nothing}`,
     form,
   );
 }

@@ -101,7 +101,7 @@ function agenda(view: View, data: Data) {
   });
   if (filled.length === 0)
     return notice('Nothing is overdue, and nothing is planned for the next seven days', nothing, 'card empty pad');
-  const columns = { Name: '', Asset: 'code more', Location: 'more', Status: 'status', When: '' };
+  const columns = { Name: '', Asset: 'code more', Location: 'more', Status: 'status', When: 'date' };
   const heads = Object.entries(columns).map(([name, classes]) => headOf(name, classes));
   return html`<div class="card scroll" role="region" aria-label="To look at now">
     <table class="groups">

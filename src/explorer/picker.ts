@@ -113,6 +113,7 @@ class Picker extends AsyncDirective {
   #show(targets: readonly Data[], text?: string, problem?: string): void {
     this.#found = { targets, text, problem };
     this.#draw();
+    document.getElementById(`${this.#options.id}-list`)?.scrollIntoView({ block: 'nearest' });
   }
 
   async #read(text: string, pause: number): Promise<void> {

@@ -34,21 +34,19 @@ export const searchEverywhere = ({ kind, search }: View) =>
     searchForm('all records', kind ? '' : search, (search) => addressOf({ search }), '  ( / )'),
   );
 
-/** The slash key leads to the search, except while somebody types. */
-export function focusSearch(event: KeyboardEvent): void {
-  const isTyping = (event.target as HTMLElement).matches('input:not([type=checkbox]), textarea, select');
-  if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
+/** The slash key leads to the search, except while somebody types. Down leads from a search to its first match. */
+export function moveToSearch(event: KeyboardEvent): void {
+  const { key, ctrlKey, metaKey } = event;
+  const from = event.target as HTMLElement;
+  const isTyping = from.matches('input:not([type=checkbox]), textarea, select');
+  const isAbove = from.matches('body, main, [type=search]') && viewOf(location.search).search !== undefined;
+  const place =
+    key === '/' && !isTyping ? '#everywhere input' : key === 'ArrowDown' && isAbove ? 'main tbody a' : 'none';
+  const next = document.querySelector<HTMLInputElement>(place);
+  if (!next || ctrlKey || metaKey) return;
   event.preventDefault();
-  document.querySelector<HTMLInputElement>('#everywhere input')?.select();
-}
-
-/** Down leads from a search, or from above its matches, to the first of them. */
-export function enterMatches(event: KeyboardEvent): void {
-  const isAbove = (event.target as HTMLElement).matches('body, main, [type=search]');
-  const first = document.querySelector<HTMLElement>('main tbody a');
-  if (event.key !== 'ArrowDown' || !isAbove || !viewOf(location.search).search || !first) return;
-  event.preventDefault();
-  first.focus();
+  next.focus();
+  next.select?.();
 }
 
 /** As many columns as fit into any window, with the number that people search. */

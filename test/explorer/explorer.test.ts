@@ -444,8 +444,7 @@ describeInChromium('the explorer', () => {
 
     // Six fit beside the facets.
     await page.goto(`${origin}/explore?kind=WorkOrder&columns=asset,status,location,startDate,endDate`);
-    const isWhole = (frame: Element) => frame.scrollWidth <= frame.clientWidth;
-    expect(await page.locator('.many').evaluate(isWhole)).toBe(true);
+    expect(await page.locator('.many').evaluate((it) => it.scrollWidth <= it.clientWidth)).toBe(true);
     await page.goBack();
 
     await page.setViewportSize({ width: 420, height: 900 });
@@ -472,6 +471,12 @@ describeInChromium('the explorer', () => {
       expect(await heads()).toBe(shown);
       expect(await name.innerText()).toContain(below);
     }
+    // A list of choices is scrolled to.
+    await page.setViewportSize({ width: 420, height: 800 });
+    await page.goto(`${origin}/explore?kind=WorkOrder&view=new`);
+    await page.getByRole('combobox', { name: 'Type' }).click();
+    const last = page.getByRole('option', { name: 'Service' });
+    await expect.poll(() => last.evaluate((it) => it.getBoundingClientRect().bottom <= innerHeight)).toBe(true);
     await page.goto(`${origin}/explore?view=nonsense`);
     await heading(page, 'There is no such page');
     await page.getByRole('main').getByRole('link', { name: 'Overview' }).click();
