@@ -27,7 +27,7 @@ export function timeTexts(value: string) {
 
 export function time(value: string, hasDay = true): TemplateResult {
   const { day, clock, whole } = timeTexts(value);
-  return html`<time datetime=${value} title=${whole}>${hasDay || !clock ? day : nothing} <span class="quiet">${clock}</span></time>`;
+  return html`<time datetime=${value} title=${whole}>${hasDay || !clock ? day : nothing}${clock && html` <span class="quiet">${clock}</span>`}</time>`;
 }
 
 /** The colour of a label, for the property `style`: the policy of the page forbids the attribute. */
