@@ -38,11 +38,8 @@ function storedEntry(kind: string, record: Data, input: string): Entry {
 
 const daysOf = (entry: Entry): number => (/^-?\d{1,4}$/.test(entryText(entry)) ? Number(entry) : 0);
 
-interface FieldIssue {
-  /** The name of the field or of its input. */
-  readonly field: string;
-  readonly message: string;
-}
+/** With the name of the field or of its input. */
+type FieldIssue = { readonly field: string; readonly message: string };
 
 /** By the codes of issues. */
 const problems: Readonly<Record<string, string>> = {
@@ -241,9 +238,8 @@ export class Draft {
     const { list } = kindOf(this.kind);
     const find = async (where: object): Promise<Data | undefined> =>
       (await read(query(list, { first: 1, where }, `nodes { ${namesOf(this.kind)} }`)))[list].nodes[0];
-    const { externalIds: stored } = this.record;
     for (const [key, value] of Object.entries(this.valueOf('externalIds') ?? {})) {
-      const other = stored?.[key] !== value && (await find({ externalIds: { key, value } }));
+      const other = this.record.externalIds?.[key] !== value && (await find({ externalIds: { key, value } }));
       if (other) yield `${numberedName(other)} has the ID ${value} of ${key} already. Save again to store both`;
     }
     const where = this.#sameTime();
@@ -256,12 +252,7 @@ export class Draft {
     this.#show({ isBusy: true });
     const values = JSON.stringify(input);
     try {
-      for await (const problem of this.#findDoubts()) {
-        if (this.#shownDoubts.has(problem + values)) continue;
-        this.#shownDoubts.add(problem + values);
-        this.#show({ problem });
-        return undefined;
-      }
+      for await (const doubt of this.#findDoubts()) if (!this.#shownDoubts.has(doubt + values)) throw new Error(doubt);
       return await store(this.kind, input, !this.#shownDoubts.has(problems.clash + values));
     } catch (error) {
       const { message, items = [] } = error as Data;
@@ -270,8 +261,8 @@ export class Draft {
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
         return name ? [{ field: name, message: `${capitalized(message)}.` }] : [];
       });
-      if (items.some(({ code }: Data) => code === 'clash')) this.#shownDoubts.add(problems.clash + values);
       const [problem = items[0]?.message ?? message] = items.flatMap(({ code }: Data) => problems[code] ?? []);
+      this.#shownDoubts.add(problem + values);
       this.#show(issues.length > 0 ? { issues } : { problem });
       return undefined;
     }

@@ -59,19 +59,17 @@ export function fieldInput(draft: Draft, name: string) {
 }
 
 function externalIdInputs(draft: Draft) {
-  const issueAt = (field: string) => {
-    const issue = draft.issues.find((issue) => issue.field === field);
-    return issue && html`<small class="full error" role="alert">${issue.message}</small>`;
-  };
+  const issueOf = (name: string) => draft.issues.find(({ field }) => field === name)?.message;
+  const error = (name: string) => html`<small class="full error" role="alert">${issueOf(name)}</small>`;
   const known = (system: string) => html`<label class="field">${system}
     <input name=${`externalIds.${system}`} .value=${live(draft.entryOf(`externalIds.${system}`))}></label>`;
   const input = (row: number, part: string, label: string, placeholder = label) =>
     html`<input name=${`externalIds${part}${row}`} .value=${live(draft.entryOf(`externalIds${part}${row}`))}
-      aria-label=${label} placeholder=${placeholder} list=${part === '+' ? 'systems' : nothing} aria-invalid=${issueAt(`externalIds+${row}`) ? 'true' : nothing}>`;
+      aria-label=${label} placeholder=${placeholder} list=${part === '+' ? 'systems' : nothing} aria-invalid=${issueOf(`externalIds+${row}`) ? 'true' : nothing}>`;
   const added = (_: unknown, row: number) => html`<div class="field full"><span class="columns">
     ${input(row, '+', 'System', 'System, such as erp')} ${input(row, '=', 'ID in this system')}</span>
-    ${issueAt(`externalIds+${row}`)}</div>`;
+    ${error(`externalIds+${row}`)}</div>`;
   return html`<h2 class="full">External IDs</h2>
     <datalist id="systems">${draft.systems.map((system) => html`<option value=${system}></option>`)}</datalist>
-    ${Object.keys(draft.record.externalIds ?? {}).map(known)} ${draft.addedIds.map(added)} ${issueAt('externalIds')}`;
+    ${Object.keys(draft.record.externalIds ?? {}).map(known)} ${draft.addedIds.map(added)} ${error('externalIds')}`;
 }

@@ -113,9 +113,7 @@ class RecordForm extends HTMLElement {
     const isStale = !isBusy && !this.#isLeft && record.updatedAt > draft.record.updatedAt;
     const hasTimes = Object.values(kindOf(kind).inputs).includes('DateTime');
     const isShown = (name: string) => (name === 'days' ? period.some((date) => draft.record[date]) : name !== 'key');
-    const inputs = inputNames(kind)
-      .filter(isShown)
-      .map((name) => fieldInput(draft, name));
+    const inputs = inputNames(kind).map((name) => (isShown(name) ? fieldInput(draft, name) : nothing));
     const below = html`<p class="save row">
       <button class="primary" aria-disabled=${isBusy}>${isBusy ? 'Saving…' : 'Save'}</button>
       ${button('Cancel', () => this.#leave())} ${hasTimes ? html`<small>Times are in ${timeZone}.</small>` : nothing}

@@ -17,14 +17,12 @@ import { type Data, read, wait } from './service.ts';
 import { report, store } from './writes.ts';
 
 interface PickerOptions {
-  /** The ID of the input. */
   readonly id: string;
   /** The kind of the records to choose from, such as `Location`, or a type of other systems, such as `Status`. */
   readonly kind: string;
   /** The kind that has the field, and the field: the IDs of other systems that its records have come first. */
   readonly of: string;
   readonly name: string;
-  /** The record that the field has now. */
   readonly value?: Data | undefined;
   readonly required?: boolean;
   readonly invalid?: unknown;
@@ -148,9 +146,8 @@ class Picker extends AsyncDirective {
     // A second click finds no entry.
     this.#show([], undefined, 'Storing…');
     try {
-      const { records, range } = isRecord(kind)
-        ? await store(kind, [{ name }])
-        : await store('Label', [{ key: labelKey(kind, newId), name }]);
+      const item = isRecord(kind) ? { name } : { key: labelKey(kind, newId), name };
+      const { records, range } = await store(isRecord(kind) ? kind : 'Label', [item]);
       report(`${title(kind)} created.`, range);
       this.#pick({ id: isRecord(kind) ? records[0]?.id : newId, name });
     } catch (error) {

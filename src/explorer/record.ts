@@ -158,11 +158,8 @@ const none = html`<span class="quiet">–</span>`;
 function factList(kind: string, record: Data) {
   const rank = (field: string) => (isEmpty(record, field) ? 2 : field === 'status' ? 0 : 1);
   const fields = factsOf(kind).toSorted((a, b) => rank(a) - rank(b));
-  const isLate = (field: string) => field === 'endDate' && kind === 'WorkOrder' && isOverdue(record);
-  const shown = (field: string) => [
-    cell(kind, field, record),
-    isLate(field) ? html` <b class="error">Overdue</b>` : '',
-  ];
+  const late = kind === 'WorkOrder' && isOverdue(record) ? html` <b class="error">Overdue</b>` : nothing;
+  const shown = (field: string) => html`${cell(kind, field, record)}${field === 'endDate' ? late : nothing}`;
   const factOf = (field: string) => detail(field, isEmpty(record, field) ? none : shown(field));
   return html`<dl class="facts card pad" .style=${'--min: 150px'}>${fields.map(factOf)}</dl>`;
 }
@@ -250,12 +247,8 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
     const label = data.labels.nodes[0] ?? { key: labelKey(kind, record.id) };
     return formPage({ kind: 'Label', record: label, page, noun: kind, address: addressOf({ kind, id }) });
   }
-  const changesSince = (time: string) =>
-    changeList(
-      kind,
-      record.history.nodes.filter((change: Data) => change.at > time),
-      names,
-    );
+  const since = (time: string) => record.history.nodes.filter(({ at }: Data) => at > time);
+  const changesSince = (time: string) => changeList(kind, since(time), names);
   return html`${isKept ? deletionNotice(kind, deletion, page, 'Your entries stay: undo the deletion to save them.') : nothing} ${formPage({ kind, record, page, changesSince })}`;
 }
 

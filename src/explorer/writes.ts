@@ -74,8 +74,8 @@ export function leaveReport(): void {
 async function withTime(message: string): Promise<string> {
   const [text = '', cursor] = message.split(' by change ');
   if (!cursor) return text;
-  const page = { after: String(Number(cursor) - 1), first: 1 };
-  const { day, clock } = timeTexts((await read(query('changes', page, 'nodes { at }'))).changes.nodes[0].at);
+  const { changes } = await read(query('changes', { after: String(Number(cursor) - 1), first: 1 }, 'nodes { at }'));
+  const { day, clock } = timeTexts(changes.nodes[0].at);
   return `${text} on ${day}, ${clock}`;
 }
 

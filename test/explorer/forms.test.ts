@@ -267,7 +267,6 @@ describeInChromium('a work order in the explorer', () => {
     await page.evaluate('scrollTo(0, 1000)');
     await save(page).click();
     await page.locator('fieldset:enabled').waitFor();
-    // The choice is below the bar at the top.
     const choice = page.getByRole('button', { name: 'Keep mine' });
     await expect.poll(async () => (await choice.boundingBox())?.y).toBeGreaterThan(48);
     expect(sent.length).toBe(1);
@@ -454,16 +453,14 @@ describeInChromium('a work order in the explorer', () => {
     expect(await allocations()).toHaveLength(3);
     // The name of a status is entered, and changed, on its page.
     await page.goto(`${origin}/explore?kind=Status&id=status-8`);
-    for (const name of ['In plan', 'Planned again']) {
+    for (const [name, message] of Object.entries({ 'In plan': 'Status created.', 'Planned again': 'Saved.' })) {
       await page.getByRole('link', { name: 'Name and colour' }).click();
       await page.getByLabel('Name', { exact: true }).fill(name);
       expect(await page.getByLabel('Key', { exact: true }).count()).toBe(0);
       await page.getByLabel('Colour').fill('#2e7d32');
       await save(page).click();
       await page.getByRole('heading', { name, exact: true }).waitFor();
-      await status(page)
-        .getByText(name === 'In plan' ? 'Status created.' : 'Saved.')
-        .waitFor();
+      await status(page).getByText(message).waitFor();
     }
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
@@ -472,23 +469,22 @@ describeInChromium('a work order in the explorer', () => {
     const { page, origin } = await newPage(service);
     await moveTo(page, 'Europe/Berlin');
     const [crane] = await service.create('/assets', { name: 'Crane 3' });
-    const times = (startDate: string, endDate?: string) => ({ assetId: crane?.id, startDate, endDate });
+    const at = (startDate: string, endDate?: string) => ({ assetId: crane?.id, startDate, endDate });
     await service.create(
       '/work-orders',
-      { name: 'Winter service', ...times('2026-12-01T07:00:00Z', '2026-12-01T10:00:00Z') },
-      { name: 'Inspection', ...times('2026-12-03', '2026-12-03') },
-      { name: 'Without an end', ...times('2026-11-01') },
+      { name: 'Winter service', ...at('2026-12-01T07:00:00Z', '2026-12-01T10:00:00Z') },
+      { name: 'Inspection', ...at('2026-12-03', '2026-12-03') },
+      { name: 'Without an end', ...at('2026-11-01') },
     );
-    for (const [start = '', end = '', clash = ''] of [
-      ['2026-12-01 11:00', '2026-12-01 12:00'],
-      ['2026-12-02 ', '2026-12-02 '],
-      ['2026-12-01 10:00', '2026-12-02 ', 'Winter service'],
-      ['2026-12-03 10:00', '2026-12-04 12:00', 'Inspection'],
+    for (const [clash, ...times] of [
+      ['', '2026-12-01', '11:00', '2026-12-01', '12:00'],
+      ['', '2026-12-02', '', '2026-12-02', ''],
+      ['Winter service', '2026-12-01', '10:00', '2026-12-02', ''],
+      ['Inspection', '2026-12-03', '10:00', '2026-12-04', '12:00'],
     ]) {
       await page.goto(`${origin}/explore?kind=WorkOrder&view=new&filter=assetId.eq:${crane?.id}`);
-      for (const [name, text] of Object.entries({ startDate: start, endDate: end }))
-        for (const [at, part] of ['', '.time'].entries())
-          await page.locator(`[name="${name}${part}"]`).fill(text.split(' ')[at] ?? '');
+      for (const [at, name] of ['startDate', 'startDate.time', 'endDate', 'endDate.time'].entries())
+        await page.locator(`[name="${name}"]`).fill(times[at] ?? '');
       await save(page).click();
       if (clash) await page.getByText(`Not saved: the asset has the work order ${clash} at this time.`).waitFor();
       if (clash) await save(page).click();

@@ -96,12 +96,11 @@ describeInChromium('the overview', () => {
     // A near day has its weekday everywhere.
     await rows(page).getByRole('link', { name: 'Late' }).click();
     const yesterday = new Date(day(-1)).toLocaleDateString('en-US', { weekday: 'short' });
-    const facts = page.locator('.facts');
-    for (const text of [yesterday, 'Overdue']) await facts.getByText(text).waitFor();
+    for (const text of [yesterday, 'Overdue']) await page.locator('.facts').getByText(text).waitFor();
     await page.goto(`${origin}/explore?kind=WorkOrder&search=Late`);
     await rows(page).getByRole('link', { name: 'Late and done' }).click();
-    await facts.getByText(yesterday).waitFor();
-    expect(await facts.getByText('Overdue').count()).toBe(0);
+    await page.locator('.facts').getByText(yesterday).waitFor();
+    expect(await page.getByText('Overdue').count()).toBe(0);
 
     // Which statuses are finished is in the address, too.
     await page.goto(`${origin}/explore`);
