@@ -416,7 +416,7 @@ describeInChromium('a file in the explorer', () => {
       await page.getByRole('button', { name: /^API key/ }).click();
       await page.getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('button', { name: 'Undo' }).click();
-      await page.getByText(/undone\./i).waitFor();
+      await page.getByText(/(undone|restored)\./i).waitFor();
       const count = async (workspace: typeof own) =>
         (await workspace.data('{ assets { totalCount } }')).assets.totalCount;
       expect([await count(own), await count(other)]).toEqual([view === 'deleted' ? 1 : 0, 2]);
