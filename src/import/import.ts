@@ -163,22 +163,16 @@ function sayCreatedNames(what: string, { missing }: Totals, say: Output['say']):
 
 function sayWarnings({ warnings }: Import, say: Output['say']): void {
   const groups = [...warnings].flatMap(([file, collected]) => collected.groups().map((group) => ({ file, ...group })));
-  const sayAll = (title: string, some: typeof groups) => {
+  const titles = { fact: 'Left out:', doubt: 'Allowed, and probably wrong:' };
+  for (const [is, title] of Object.entries(titles)) {
+    const some = groups.filter(({ first }) => (first.isFact ? 'fact' : 'doubt') === is);
     if (some.length > 0) say(title);
     for (const { file, message, first, count: number } of some) {
       const { line, column, detail = '' } = first;
       const where = [`line ${line}`, column === '' ? '' : `column ${quote(column)}`, detail].filter(Boolean).join(', ');
       say(`  ${file.name}: ${message}: ${number === 1 ? where : `${formatCount(number)} times, first in ${where}`}`);
     }
-  };
-  sayAll(
-    'Left out:',
-    groups.filter(({ first }) => first.isFact),
-  );
-  sayAll(
-    'Allowed, and probably wrong:',
-    groups.filter(({ first }) => !first.isFact),
-  );
+  }
 }
 
 function deletionProblem({ deleteMissing = 0 }: Import, missing: Preview['missing']): string | undefined {

@@ -4,13 +4,11 @@
  * would create or change, and counts them.
  */
 import { quote } from '../model/issues.ts';
-import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
 import { sortKey } from '../model/sort-key.ts';
-import { kindOfId } from '../records/index.ts';
+import { kindOfId, label } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
-import { FirstRows } from './first-rows.ts';
 import { isPath, namesOfPath } from './paths.ts';
 import type { Scanned } from './reading.ts';
 import {
@@ -37,18 +35,20 @@ export interface RowItem {
 /** An item of the same part, or a record. */
 type Target = { readonly ref: string; readonly row: FileRow } | { readonly id: string } | 'refused' | 'unchecked';
 
-interface IndexOptions {
+export interface Imported {
   readonly files: readonly ImportFile[];
   readonly scanned: Scanned;
+  /** By kind, the key that finds stored records. Rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
-  readonly isPreview?: boolean;
 }
+
+type IndexOptions = Imported & { readonly isPreview?: boolean };
 
 /** The keys and names of the rows so far, and the records they were stored as. */
 export class RowIndex {
   readonly #options: IndexOptions;
   /** By kind and key. A row is one number: its line, and the index of its file. */
-  readonly #firstRows = new Map<RecordKind, Map<string, FirstRows>>();
+  readonly #firstRows = new Map<RecordKind, Map<string, Map<string, number>>>();
   /** By kind and name: the ID of the row, undefined if several rows have the name. */
   readonly #names = new Map<RecordKind, Map<string, string | undefined>>();
   /** By `alikeKey`: the first name of a row, or of a record created for a link. */
@@ -61,7 +61,7 @@ export class RowIndex {
   /** IDs of rows: true if a stored record has the ID as its name. */
   readonly #storedNames = new Map<string, boolean>();
   /** The IDs of records by kind and path, for the links of a part. */
-  #paths: ReadonlyMap<RecordKind, ReadonlyMap<string, readonly string[]>> = new Map();
+  paths: ReadonlyMap<RecordKind, ReadonlyMap<string, readonly string[]>> = new Map();
 
   constructor(options: IndexOptions) {
     this.#options = options;
@@ -69,10 +69,10 @@ export class RowIndex {
       this.#names.set(kind, new Map());
       this.#refs.set(kind, new Map());
       this.#records.set(kind, new Map());
-      if (keys.has('id')) this.#firstRows.set(kind, new Map([['id', new FirstRows()]]));
+      if (keys.has('id')) this.#firstRows.set(kind, new Map([['id', new Map()]]));
     }
     for (const [kind, by] of options.upsertKeys) {
-      this.#firstRows.set(kind, new Map([...(this.#firstRows.get(kind) ?? []), [by, new FirstRows()]]));
+      this.#firstRows.set(kind, new Map([...(this.#firstRows.get(kind) ?? []), [by, new Map()]]));
     }
   }
 
@@ -92,8 +92,9 @@ export class RowIndex {
     for (const [by, rows] of this.#firstRows.get(row.kind) ?? []) {
       const text = rowKeyText(row, by);
       if (text === undefined || isBlank(text)) continue;
-      const first = rows.add(text, row.source.line * files.length + files.indexOf(row.file));
-      if (first !== undefined) {
+      const first = rows.get(text);
+      if (first === undefined) rows.set(detached(text), row.source.line * files.length + files.indexOf(row.file));
+      else {
         const where = describeLine(Math.floor(first / files.length), files[first % files.length]);
         issues.push({ path: columnPath(by), message: `${where} also has the ${by} ${quote(text)}` });
       }
@@ -112,10 +113,6 @@ export class RowIndex {
       if (row.issues.length > 0) this.addOutcome({ row, outcome: 'REJECTED' });
       else if (row.id !== undefined) this.#refs.get(row.kind)?.set(row.id, { ref: String(index), row });
     }
-  }
-
-  refOf({ kind, id }: FileRow): string | undefined {
-    return id === undefined ? undefined : this.#refs.get(kind)?.get(id)?.ref;
   }
 
   addOutcome(settled: Pick<RowOutcome, 'row' | 'outcome' | 'id' | 'before' | 'after'>): void {
@@ -180,17 +177,11 @@ export class RowIndex {
     return paths;
   }
 
-  set paths(paths: ReadonlyMap<RecordKind, ReadonlyMap<string, readonly string[]>>) {
-    this.#paths = paths;
-  }
-
   /** In a preview: an earlier part of the import may move or rename the targets of paths. */
   isUnchecked(from: RecordKind, target: RecordKind): boolean {
     const { isPreview = false, scanned } = this.#options;
     return isPreview && from !== target && scanned.sections.some(({ kind }) => kind === target);
   }
-
-  idsOfPath = (kind: RecordKind, path: string): readonly string[] => this.#paths.get(kind)?.get(path) ?? [];
 
   /** Also true for a refused row. */
   isRowName = (kind: RecordKind, name: string): boolean => this.#names.get(kind)?.has(name) ?? false;
@@ -243,10 +234,7 @@ export function buildItems(index: RowIndex, rows: readonly FileRow[]): RowItem[]
     return { row, record, issues, unchecked, foreign };
   });
   // The service stores items without a ref faster.
-  for (const { row, record } of items) {
-    const ref = index.refOf(row);
-    if (ref !== undefined && refs.has(ref)) record.ref = ref;
-  }
+  for (const [at, { record }] of items.entries()) if (refs.has(String(at))) record.ref = String(at);
   return items;
 }
 
@@ -269,7 +257,8 @@ type LinkCells = readonly [LinkCell, ...LinkCell[]];
  */
 function groupLinkCells({ kind, id, links }: FileRow, index: RowIndex): LinkCells[] {
   const isExported = id !== undefined && index.upsertKey(kind) === 'id';
-  return linkFields(kind).flatMap(([, field]) => {
+  const fields = new Set(links.flatMap(({ field, target }) => (target === label ? [] : [field])));
+  return [...fields].flatMap((field) => {
     const all = links.filter((link) => link.field === field);
     const given = all.filter(({ value }) => value !== null);
     const [first, ...others] = isExported || given.length === 0 ? all : given;
@@ -328,7 +317,7 @@ function linkByPath(index: RowIndex, kind: RecordKind, cells: LinkCells): ItemLi
   if (kind === target && index.isRowName(target, last)) {
     return refused(`a row of the import has the name ${quote(last)}: link to it by its ID, or import it before`);
   }
-  const [id, ...others] = index.idsOfPath(target, path);
+  const [id, ...others] = index.paths.get(target)?.get(path) ?? [];
   if (others.length > 0) {
     const ids = [id, ...others.slice(0, 1), ...(others.length > 1 ? ['…'] : [])].join(', ');
     return refused(`${others.length + 1} ${target.pluralLabel} have the path ${quote(path)}: ${ids}`);

@@ -1,8 +1,9 @@
 /** Names of labels in columns of their IDs: `In use` is stored as `status-7`. */
 import type { Yardgraph } from '../../client/index.ts';
+import type { ForeignReferenceField } from '../model/fields.ts';
 import { quote } from '../model/issues.ts';
 import { sortKey } from '../model/sort-key.ts';
-import { label, labelKey, labelledFields } from '../records/index.ts';
+import { label, labelKey } from '../records/index.ts';
 import { describeDifference, isTypo } from './alike.ts';
 import { readNodes, slices } from './requests.ts';
 import { detached, type FileRow, type RowIssue } from './row.ts';
@@ -165,9 +166,10 @@ interface LabelText {
 }
 
 const labelTexts = ({ kind, fields, named = {} }: FileRow): LabelText[] =>
-  labelledFields(kind).flatMap(({ field, type }) =>
-    named[field] ? [{ field, type, text: String(fields[field]), by: named[field] }] : [],
-  );
+  Object.entries(named).map(([field, by]) => {
+    const { target: type } = kind.storedFields[field] as ForeignReferenceField;
+    return { field, type, text: String(fields[field]), by };
+  });
 
 /** No key of a label has a space before its colon. */
 const meaningKey = ({ type, text, by }: LabelText): string => (by === 'name' ? 'name ' : '') + labelKey(type, text);

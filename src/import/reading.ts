@@ -194,11 +194,11 @@ export async function* rowsInOrder(
 
 const maxPartLength = 4_000_000;
 
-interface Reading {
+export interface Reading {
   readonly reader: FileReader;
   readonly scanned: Scanned;
   readonly treeOrders: TreeOrders;
-  /** Kinds whose rows share no part with rows of later kinds. */
+  /** Kinds whose rows share no part with rows of later kinds, such as names to create that have no upsert key. */
   readonly keyedApart: ReadonlySet<RecordKind>;
   readonly partSize: number;
 }

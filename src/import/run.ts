@@ -12,10 +12,19 @@ import { describeDifference } from './alike.ts';
 import { columnFields } from './columns.ts';
 import { applyEdits, type Edit, findEdits } from './edits.ts';
 import type { ImportFile } from './file.ts';
-import { alikeHelp, alikeKey, buildItems, describeLine, type RowIndex, type RowItem, refusedTarget } from './items.ts';
+import {
+  alikeHelp,
+  alikeKey,
+  buildItems,
+  describeLine,
+  type Imported,
+  type RowIndex,
+  type RowItem,
+  refusedTarget,
+} from './items.ts';
 import { LabelNames } from './label-names.ts';
 import { findPaths } from './paths.ts';
-import { type FileReader, readParts, type Scanned, type TreeOrders, type WarnOf } from './reading.ts';
+import { type Reading, readParts, type Scanned, type WarnOf } from './reading.ts';
 import {
   countStored,
   deleteUnreferenced,
@@ -41,27 +50,15 @@ import {
 } from './row.ts';
 import type { WarningCollector } from './warnings.ts';
 
-export interface Import {
+export interface Import extends Imported, Reading {
   readonly yardgraph: Yardgraph;
-  readonly files: readonly ImportFile[];
-  readonly reader: FileReader;
-  readonly scanned: Scanned;
-  readonly treeOrders: TreeOrders;
-  /** By kind, the key that finds stored records. Rows of other kinds are created. */
-  readonly upsertKeys: ReadonlyMap<RecordKind, string>;
   /** Kinds whose records are created for unknown names in links. */
   readonly createMissing: ReadonlySet<RecordKind>;
-  /**
-   * The kinds of `createMissing` whose upsert key a name does not set: their rows and created names cannot share a
-   * part.
-   */
-  readonly keyedApart: ReadonlySet<RecordKind>;
   /** The most records to delete because the files lack them. */
   readonly deleteMissing: number | undefined;
   readonly warnings: ReadonlyMap<ImportFile, WarningCollector>;
   /** As in an `ImportRun`, found by a preview. */
   readonly labels: Record<string, string>;
-  readonly partSize: number;
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number) => void;
 }
@@ -265,10 +262,10 @@ async function sendPart(work: Import, pass: Pass, { missing, rows: counts }: Tot
   const outcomes = items.map((item): RowOutcome => {
     const { outcome = 'REJECTED', record, before, issues = item.issues } = resultOf.get(item) ?? {};
     // They are no reason: without the other issues, the name would be created.
-    const creatable = (issue: RowIssue) =>
-      unknownNameCells(item.row, { issues: [issue] }).some(
-        (cell) => isCreatable(work, index, cell) && !alike.has(cell),
-      );
+    const creatable = (issue: RowIssue) => {
+      const cell = unknownNameCell(issue, item.row);
+      return cell !== undefined && isCreatable(work, index, cell) && !alike.has(cell);
+    };
     const reasons = issues.every(creatable) ? issues : issues.filter((issue) => !creatable(issue));
     const explained = reasons.map((issue) => explainIssue(issue, item, sentItems, { ...work, alike }));
     const id = record?.id as string | undefined;

@@ -7,7 +7,6 @@ import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { afterAll, expect, test } from 'vitest';
 import { CsvParser } from '../../src/import/csv.ts';
-import { FirstRows } from '../../src/import/first-rows.ts';
 import { JsonParser } from '../../src/import/json.ts';
 import { findFiles } from '../../src/import/local-files.ts';
 import { type ReadOptions, readRows, readTable, requireEncoding } from '../../src/import/read.ts';
@@ -513,15 +512,3 @@ test('rows are the same in whatever pieces the text of a file arrives', () => {
 });
 
 const linesOf = (text: string): string[] => text.split(/\r\n|\n|\r/);
-
-test('a large import knows the first row of each of many texts, however alike they are', () => {
-  const rows = new FirstRows();
-  const first = new Map<string, number>();
-  for (let row = 1; row <= 50_000; row += 1) {
-    const text = row % 3 === 0 ? `A-${row % 7_919}` : `ERP-${String(row).padStart(12, '0')}`;
-    const found = rows.add(text, row);
-    if (found !== first.get(text)) expect([row, found]).toEqual([row, first.get(text)]);
-    if (!first.has(text)) first.set(text, row);
-  }
-  expect(first.size).toBeGreaterThan(33_000);
-});
