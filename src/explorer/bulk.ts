@@ -151,17 +151,16 @@ export function drawBulkBar(kind: string, page: Page): void {
  */
 export function bulkBar(view: View, page: Page) {
   const { kind = '' } = view;
-  const now = { kind, address: addressOf(view) };
   const draw = (bar?: Element) => {
     if (!bar) return;
     const { dataset } = bar as HTMLElement;
     const gone = Number(dataset.selected) - picks(':checked').length;
-    if (dataset.kind === kind && dataset.address !== now.address && gone > 0)
+    if (dataset.address !== addressOf(view) && gone > 0)
       report(`No longer selected, because not on this page: ${countText(kind, gone)}.`);
-    Object.assign(dataset, now);
+    dataset.address = addressOf(view);
     drawBulkBar(kind, page);
   };
-  return html`<div class="bulk row" ${ref(draw)}></div>`;
+  return keyed(kind, html`<div class="bulk row" ${ref(draw)}></div>`);
 }
 
 /** With Shift, a click or the space bar selects all rows from the last one that was clicked. */

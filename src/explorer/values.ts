@@ -6,7 +6,6 @@ import { dateLocale } from './clock.ts';
 import { columns, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
 
-const dayFormat = { day: '2-digit', month: 'short' } as const;
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
 const nearMs = 60 * 86_400_000;
 
@@ -19,7 +18,7 @@ export function timeTexts(value: string) {
   const weekday = Math.abs(moment.getTime() - now.getTime()) < nearMs ? 'short' : undefined;
   const year = weekday && moment.getFullYear() === now.getFullYear() ? undefined : 'numeric';
   return {
-    day: moment.toLocaleDateString(dateLocale, { ...dayFormat, weekday, year }),
+    day: moment.toLocaleDateString(dateLocale, { weekday, day: '2-digit', month: 'short', year }),
     clock: isDate ? '' : moment.toLocaleTimeString(dateLocale, clockFormat).replace(/\s/g, '\u00a0'),
     whole: moment.toLocaleString(dateLocale, { dateStyle: 'full', ...(!isDate && { timeStyle: 'short' }) }),
   };
@@ -125,9 +124,6 @@ interface TableOptions {
 export const phoneLine = (...targets: (Data | null | undefined)[]) =>
   html`<div class="phone"><small>${targets.flatMap((target) => (target ? (target.uid ?? nameOf(target)) : [])).join(' · ')}</small></div>`;
 
-/** The links that a phone shows below the name. */
-const belowName = ['Asset', 'Location', 'Project'];
-
 /**
  * A table of records, whose first column leads to each. A phone shows a status and a time, or two other columns; of an
  * allocation its end and its asset. Columns that are empty in most rows come last there.
@@ -141,7 +137,7 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
   const isEmpty = (field: string) => nodes.filter(isFilled(field)).length < nodes.length / 2;
   const rank = (field: string) => (isEmpty(field) ? Infinity : preferred.indexOf(typeOf(kind, field)) >>> 0);
   const onPhone = others.toSorted((a, b) => rank(a) - rank(b)).slice(0, 2);
-  const below = others.filter((field) => !onPhone.includes(field) && belowName.includes(typeOf(kind, field)));
+  const isBelow = (field: string) => !onPhone.includes(field) && /^(Asset|Location|Project)$/.test(typeOf(kind, field));
   const classOf = (field: string) => {
     const width = widthClass(kind, field);
     if (field === first) return width || 'name';
@@ -152,7 +148,7 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
     <input type="checkbox" name="pick" value=${node.id} aria-label=${`Select ${nameOf(node)}`}></td>`;
   const row = (node: Data) => html`<tr>
     ${isPickable ? pick(node) : nothing}
-    <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...below.map((field) => node[field]))}</th>
+    <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...others.filter(isBelow).map((field) => node[field]))}</th>
     ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}</td>`)}
   </tr>`;
   const all = html`<th class="pick"><input type="checkbox" aria-label="Select all" @change=${pickAll}></th>`;
