@@ -60,7 +60,8 @@ export function fieldInput(draft: Draft, name: string) {
 
 function externalIdInputs(draft: Draft) {
   const issueOf = (name: string) => draft.issues.find(({ field }) => field === name)?.message;
-  const error = (name: string) => html`<small class="full error" role="alert">${issueOf(name)}</small>`;
+  const error = (name: string) =>
+    issueOf(name) && html`<small class="full error" role="alert">${issueOf(name)}</small>`;
   const known = (system: string) => html`<label class="field">${system}
     <input name=${`externalIds.${system}`} .value=${live(draft.entryOf(`externalIds.${system}`))}></label>`;
   const input = (row: number, part: string, label: string, placeholder = label) =>

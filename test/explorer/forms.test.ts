@@ -399,10 +399,8 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByText('A proposal: the asset is here now.').waitFor();
     expect(await place()).toEqual(['CR-1 Crane', 'North yard']);
     await link('Location').fill('Site 9');
-    // A second click stores no other one.
     await page.getByRole('option', { name: 'Create “Site 9” as a location' }).dblclick();
     await status(page).getByText('Location created.').waitFor();
-    expect(await link('Location').inputValue()).toBe('Site 9');
     const sites = '{ locations(where: { name: { eq: "Site 9" } }) { totalCount } }';
     expect((await service.data(sites)).locations.totalCount).toBe(1);
     await link('Location').fill('north yard');
@@ -478,7 +476,6 @@ describeInChromium('a work order in the explorer', () => {
     );
     for (const [clash, ...times] of [
       ['', '2026-12-01', '11:00', '2026-12-01', '12:00'],
-      ['', '2026-12-02', '', '2026-12-02', ''],
       ['Winter service', '2026-12-01', '10:00', '2026-12-02', ''],
       ['Inspection', '2026-12-03', '10:00', '2026-12-04', '12:00'],
     ]) {
