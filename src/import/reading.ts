@@ -92,7 +92,7 @@ function collectLinkKeys(columns: Iterable<Column>): Map<RecordKind, Set<string>
 const keysOf = (by: string): readonly string[] => (by === 'any' ? ['id', 'name'] : [by]);
 
 /** For kinds that form a tree: the places of the rows to store once the row at a place is read. */
-export type TreeOrders = ReadonlyMap<RecordKind, (place: number) => readonly number[]>;
+type TreeOrders = ReadonlyMap<RecordKind, (place: number) => readonly number[]>;
 
 /** Reads the files of trees once more. */
 export async function readTreeOrders(
@@ -243,7 +243,7 @@ async function* splitIntoParts({ reader, scanned, treeOrders, keyedApart, partSi
   if (part.length > 0) yield part;
 }
 
-export interface FileReader {
+interface FileReader {
   sources(file: ImportFile): AsyncGenerator<SourceRow>;
   columns(kind: RecordKind, names: readonly string[]): ReturnType<typeof matchColumns>;
   rows(section: Section, warn?: Warn): AsyncGenerator<FileRow>;

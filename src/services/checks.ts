@@ -248,7 +248,7 @@ interface Targets {
   readonly since?: string;
 }
 
-/** References to what a label names do not need the label. An undo keeps one that may have given records their text. */
+/** A status needs no label: an undo only keeps labels whose status or company records may have got from them. */
 function* targetsOf(deleted: readonly Item[]): Generator<Targets> {
   for (const [kind, ofKind] of groupByKind(deleted))
     yield { type: kind.name, targets: new Map(ofKind.map((item) => [String(item.before?.id), item])) };
