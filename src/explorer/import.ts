@@ -374,16 +374,22 @@ class ImportDialog extends HTMLElement {
     const key = keys.get(creatable);
     if (key && column)
       return button(`Use the ${creatable.label} with this ${words(key)}`, () => this.#change(become(`${link}.${key}`)));
-    const { length } = values.filter((value) => value.creatable === creatable);
-    const label = length === 1 ? 'Create it' : `Create all missing ${creatable.pluralLabel}`;
+    const all = values.filter((value) => value.creatable === creatable);
+    const types = [...new Set(all.map((value) => words(value.link)))].join(' and ');
+    const what =
+      creatable.name === 'Label' ? `Create each missing ${types}` : `Create all missing ${creatable.pluralLabel}`;
+    const label = all.length === 1 ? 'Create it' : what;
     return html`${using} ${button(label, () => this.#change({ createMissing: [...createMissing, listField(creatable)] }))}`;
   }
 
   #created(kind: RecordKind, names: ReadonlySet<string>): unknown {
     const createMissing = this.#choices.createMissing.filter((list) => list !== listField(kind));
-    // Labels have keys here, such as `STATUS:Rented`.
-    const first = [...names].slice(0, 5).map((name) => (kind.name === 'Label' ? name.replace(/^\w+:/, '') : name));
-    const text = `${pluralize(names.size, kind)}, ${first.join(', ')}${names.size > 5 ? ', …' : ''}`;
+    // Labels have keys here, such as `ASSET_TYPE:Crane`.
+    const ofLabel = (key: string) =>
+      key.replace(/^\w+:/, (type) => `${type.slice(0, -1).replace('_', ' ').toLowerCase()} `);
+    const first = [...names].slice(0, 5).map(kind.name === 'Label' ? ofLabel : String);
+    const count = kind.name === 'Label' ? '' : `${pluralize(names.size, kind)}, `;
+    const text = `${count}${first.join(', ')}${names.size > 5 ? ', …' : ''}`;
     return html`<p class="row">To create: ${text} ${button('Do not create', () => this.#change({ createMissing }))}</p>`;
   }
 

@@ -276,11 +276,18 @@ describeInChromium('a file in the explorer', () => {
     await problem.getByText('ID: no stored asset has it. Was it deleted, as by an undo?').waitFor();
     await problem.getByRole('button', { name: 'Import them as new records' }).click();
     await page.getByText('2 new', { exact: true }).waitFor();
-    page.once('dialog', (dialog) => dialog.accept());
+    page.on('dialog', (dialog) => dialog.accept());
     await drop(page, 'b.csv', new TextEncoder().encode('Gerätenummer;Standort\nXX-1;\n'));
     await page.getByText('Name: no asset has the UID "XX-1", and a new one needs a name').waitFor();
     await drop(page, 'work-orders.csv', new TextEncoder().encode('Name;Gerätenummer\nOil;XX-1\n'));
     await page.getByText('Asset: there is no asset with the UID "XX-1"').waitFor();
+    await open.create('/labels', { key: 'STATUS:7', name: 'Rented' }, { key: 'COMPANY:4', name: 'Acme' });
+    await drop(page, 'c.csv', new TextEncoder().encode('Name;Hersteller;Status\nKran;Förster;Reserviert\n'));
+    await page
+      .getByRole('button', { name: /^Create each missing/ })
+      .first()
+      .click();
+    await page.getByText(/^To create: .*company Förster/).waitFor();
   });
 
   test('proposes the stored name for one with a wrong letter, and says that new rows have names of stored records', async () => {
