@@ -38,10 +38,10 @@ export async function findEdits(
   const ofRows = exported.map(({ row, id }): Wanted => [row.kind, row.id, [id.field]]);
   const stored = await readByKeys(yardgraph, ofRows);
   const linkOf = (row: FileRow, field: string) => (stored.get(row.id ?? '')?.[field] as string | undefined) ?? null;
-  const ofLinks = exported.map(({ row, id, keyOf, edited }): Wanted => {
-    return [id.target, keyOf(linkOf(row, id.field)), edited.map(({ by }) => by)];
-  });
-  const linked = await readByKeys(yardgraph, ofLinks);
+  const linked = await readByKeys(
+    yardgraph,
+    exported.map(({ row, id, keyOf, edited }) => [id.target, keyOf(linkOf(row, id.field)), edited.map(({ by }) => by)]),
+  );
   return differing.flatMap(({ at, row, id, keyOf, texts, target, edited }): Edit[] => {
     const { name, field, target: kind, value } = id;
     const before = isExported(row) ? stored.get(row.id ?? '') : undefined;

@@ -83,11 +83,8 @@ export async function propose(
       }
     }
     for (const [kind, table] of tables) {
-      const targets = proposeTargets(
-        kind,
-        [...table.keys()].filter((name) => !repeated.has(name)),
-        table,
-      );
+      const names = [...table.keys()].filter((name) => !repeated.has(name));
+      const targets = proposeTargets(kind, names, table);
       for (const [name, texts] of table) {
         if (name === reasonColumn || columns.some((other) => other.kind === kind && other.name === name)) continue;
         const samples = [...new Set(texts)].slice(0, 3);
@@ -196,7 +193,9 @@ const plainOptions: ColumnOptions = { map: new Map(), skipsOthers: false, linkBy
 export const targetColumn = (kind: RecordKind, target: string): Column | undefined =>
   createColumnFinder(kind, plainOptions)(target);
 
-function typeOf({ kind, target }: ReadColumn): string | undefined {
+function typeOf({ kind, name, target }: ReadColumn): string | undefined {
+  // They are not stored, and show the form of dates.
+  if (/^(?:created|updated) ?at$/i.test(name)) return 'dateTime';
   const column = target === undefined ? undefined : targetColumn(kind, target);
   return column?.is === 'field' ? column.field.type : undefined;
 }
@@ -214,9 +213,6 @@ const normalizeHeading = (heading: string): string =>
 const known: readonly (readonly [target: string, headings: readonly string[]])[] = Object.entries(headings).map(
   ([target, texts]) => [target, texts.split(', ').map(normalizeHeading)],
 );
-
-const isKnownAs = (target: string, name: string): boolean =>
-  known.some(([other, texts]) => other === target && texts.includes(normalizeHeading(name)));
 
 /** A title above the header, such as "Machines in May", is none. */
 function isHeading(kind: RecordKind, name: string): boolean {
@@ -236,8 +232,8 @@ const maxHeading = 500;
 export function proposeTargets(
   kind: RecordKind,
   names: readonly string[],
-  texts: ReadonlyMap<string, readonly string[]> = new Map(),
-): ReadonlyMap<string, string> {
+  texts = new Map<string, readonly string[]>(),
+) {
   if (names.length > maxColumns || names.some(({ length }) => length > maxHeading))
     throw new StartError('a file has more than 500 columns, or a heading of more than 500 characters');
   const targets = new Map<string, string>();
@@ -263,12 +259,11 @@ export function proposeTargets(
       for (const other of others)
         assign(open.find(([name, heading]) => !targets.has(name) && isSimilar(heading, other))?.[0], target);
   // `Auftrag` heads references such as WO-17, or else names.
-  const isOfNames = ([name, target]: readonly [string, string]) =>
-    target === 'reference' &&
-    isKnownAs('name', name) &&
-    texts.get(name)?.some((text) => /\p{Ll}{3}/u.test(text) || !/\d/.test(text));
-  const [name] = (!taken.has('name') && [...targets].find(isOfNames)) || [];
-  if (name !== undefined) targets.set(name, 'name');
+  const headingsOfNames = known.find(([target]) => target === 'name')?.[1];
+  const areNames = (name: string) => texts.get(name)?.some((text) => /\p{Ll}{3}/u.test(text) || !/\d/.test(text));
+  for (const [name, target] of taken.has('name') ? [] : targets)
+    if (target === 'reference' && headingsOfNames?.includes(normalizeHeading(name)) && areNames(name))
+      targets.set(name, 'name');
   // Beside the number of an asset, its name would have to agree.
   const hasNumber = [...targets.values()].includes('asset.uid');
   for (const [name, target] of targets) if (hasNumber && target === 'asset' && name !== target) targets.delete(name);

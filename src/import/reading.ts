@@ -3,14 +3,14 @@ import { StartError } from '../errors.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset, linkOrder, recordKinds } from '../records/index.ts';
-import { type Column, columnKey, createColumnFinder, matchColumns } from './columns.ts';
+import { type Column, columnKey, createColumnFinder, matchColumns, normalizeName } from './columns.ts';
 import type { CsvTable } from './csv.ts';
 import { type ImportFile, requireUnchanged } from './file.ts';
 import { isPath } from './paths.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, readTable, requireEncoding } from './read.ts';
-import { detached, type FileRow, rowKeyText, type SourceRow } from './row.ts';
-import { createRowReader } from './values.ts';
+import { cellText, detached, type FileRow, rowKeyText, type SourceRow } from './row.ts';
+import { createRowReader, parseTime } from './values.ts';
 import type { Warn } from './warnings.ts';
 
 interface Section {
@@ -248,6 +248,8 @@ interface FileReader {
   columns(kind: RecordKind, names: readonly string[]): ReturnType<typeof matchColumns>;
   rows(section: Section, warn?: Warn): AsyncGenerator<FileRow>;
   table(file: ImportFile): Promise<CsvTable> | undefined;
+  /** When the record of an exported row had last changed. */
+  writtenAt(row: FileRow): string;
 }
 
 export function createFileReader(
@@ -278,5 +280,10 @@ export function createFileReader(
       }
     },
     table: (file) => (file.format === 'csv' ? readTable(file, readOptions(file)) : undefined),
+    writtenAt({ kind, source: { names, cells } }) {
+      const text = cellText(cells[names.findIndex((name) => normalizeName(name) === 'updatedat')]);
+      const read = parseTime(text?.trim() ?? '', optionsOf(kind).form);
+      return 'value' in read ? String(read.value) : '';
+    },
   };
 }

@@ -25,6 +25,7 @@ import {
 import { LabelNames } from './label-names.ts';
 import { findPaths } from './paths.ts';
 import { type Reading, readParts, type Scanned, type WarnOf } from './reading.ts';
+import { cellsOf } from './report.ts';
 import {
   countStored,
   deleteUnreferenced,
@@ -136,6 +137,7 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
       warnOfForeignIds(outcome, warnOf(outcome.row.file));
     }
     if (!pass.storing) await warnOfAlikeKeys(work, outcomes);
+    if (!pass.storing) warnOfReplaced(work, outcomes);
     pass.onPart(outcomes);
     work.onProgress(part.length);
   }
@@ -143,12 +145,7 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
 }
 
 /** They are kept: a resumed import would compare its rows with records that it has stored itself. */
-async function editsOf(
-  work: Import,
-  { index, storing }: Pass,
-  rows: readonly FileRow[],
-  warnOf: WarnOf,
-): Promise<readonly Edit[]> {
+async function editsOf(work: Import, { index, storing }: Pass, rows: readonly FileRow[], warnOf: WarnOf) {
   const key = storing && partKey(work, storing, rows);
   const noted = key === undefined ? undefined : storing?.run.edits?.[key];
   if (noted) return noted;
@@ -217,6 +214,24 @@ async function warnOfAlikeKeys({ yardgraph, upsertKeys, warnings }: Import, outc
       const detail = `${quote(text)} and ${quote(other ?? '')}`;
       if (other !== undefined) warnings.get(row.file)?.warn({ line: row.source.line, column: '', message, detail });
     }
+  }
+}
+
+/** Keys that a spreadsheet has taken for numbers, but for their last digits, and values newer than an export. */
+function warnOfReplaced({ reader, warnings }: Import, outcomes: readonly RowOutcome[]): void {
+  for (const settled of outcomes.filter(({ outcome }) => outcome === 'UPDATED')) {
+    const { row, before } = settled;
+    const warn = (message: string, detail = '') =>
+      warnings.get(row.file)?.warn({ line: row.source.line, column: '', message, detail });
+    for (const { column, old, now } of cellsOf(settled)) {
+      const isNumber = typeof old === 'string' && typeof now === 'string' && old !== now && old.trim() && now.trim();
+      if (isNumber && Math.abs(Number(old) - Number(now)) <= Math.abs(Number(old)) * 1e-14)
+        warn(`a spreadsheet has probably changed the ${column}`, `from ${quote(old)} to ${quote(now)}`);
+    }
+    // A spreadsheet may show and save no seconds.
+    const [changed = '', written] = [String(before?.updatedAt), reader.writtenAt(row)].map((time) => time.slice(0, 16));
+    if (written && changed > written)
+      warn('the stored record was changed after the file was written: the file replaces its values');
   }
 }
 
@@ -314,12 +329,12 @@ async function findNamesToCreate(
   sent: readonly ImportItem[],
   key: string | undefined,
 ): Promise<{ readonly names: readonly ImportItem[]; readonly results: readonly ItemResult[] }> {
-  const { yardgraph, upsertKeys, createMissing, scanned } = work;
+  const { yardgraph, upsertKeys, createMissing } = work;
   const noted = key === undefined ? undefined : storing?.run.missing[key];
   if (noted) return { names: noted.map(([kind, name]) => namedItem(kindNamed(kind), name)), results: [] };
   if (storing && createMissing.size === 0) return { names: [], results: [] };
   const names = new Map<string, ImportItem>();
-  const compared = storing ? new Map() : fieldsToCompare(scanned);
+  const compared = storing ? new Map() : fieldsToCompare(work);
   for (;;) {
     const results = await importItems(yardgraph, [...sent, ...names.values()], { upsertKeys, compared, dryRun: true });
     const { size } = names;
@@ -394,11 +409,12 @@ function unknownNameCell({ code, path }: RowIssue, { links }: FileRow): LinkCell
 const linkTexts = ({ linkKeys }: Scanned) =>
   new Map([...linkKeys].map(([target, keys]) => [target, new Set([...keys].flatMap((by) => columnPath(by)[0] ?? []))]));
 
-function fieldsToCompare(scanned: Scanned): Map<RecordKind, Set<string>> {
+function fieldsToCompare({ scanned, upsertKeys }: Import): Map<RecordKind, Set<string>> {
   const fields = new Map(
     [...scanned.columns].map(([kind, ofKind]) => [kind, new Set([...ofKind.values()].flatMap(columnFields))]),
   );
   for (const [target, texts] of linkTexts(scanned)) for (const text of texts) fields.get(target)?.add(text);
+  for (const [kind, by] of upsertKeys) if (by === 'id') fields.get(kind)?.add('updatedAt');
   return fields;
 }
 

@@ -213,7 +213,7 @@ const dateAndTime =
   /^([^:]{6,30}?)(?:(?:T|,? {1,2})(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?([ap])\.?m\.?| uhr)?(?: ?(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?$/i;
 
 /** In the form the service stores. A date is midnight UTC. */
-function parseTime(text: string, { dates, timeZone, years, months }: CellForm): Read {
+export function parseTime(text: string, { dates, timeZone, years, months }: CellForm): Read {
   // The form of the service takes a third of the time.
   if (/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?Z)?$/.test(text)) return parseDateTime(text);
   if (years && /^(?:19|20)\d\d$/.test(text)) return parseDateTime(`${text}-01-01`);

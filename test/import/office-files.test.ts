@@ -438,6 +438,25 @@ test('a new row whose number is nearly that of a stored record has a note with b
   expect(notes).toContain(`  b.csv: a stored asset has nearly the same uid: 3 times, first in ${first}`);
 });
 
+test('an older export says which rows replace newer values, and which keys a spreadsheet has changed', async () => {
+  const uids = ['00815', '1E5', '4711081547110815', 'C-1', 'C-2'];
+  const ids = (await imports.service.create('/assets', ...uids.map((uid) => ({ name: 'Kran', uid })))).map(
+    ({ id }) => id,
+  );
+  const damaged = ['815', '100000', '4711081547110820', 'C-1', 'C-9'];
+  const rows = damaged.map(
+    (uid, at) => `${ids[at]};Kran;${uid};${at === 1 ? '31.12.2099 08:30:15' : '01.02.2020 08:30'}\n`,
+  );
+  const { counts, notes } = await drop('Asset', 'a.csv', `ID;Name;UID;Updated at\n${rows.join('')}`);
+  expect(counts).toEqual([0, 4, 1, 0]);
+  const wrong = 'a spreadsheet has probably changed the uid: 3 times, first in line 2, from "00815" to "815"';
+  expect(notes).toEqual([
+    'Allowed, and probably wrong:',
+    `  a.csv: ${wrong}, then in line 3, from "1E5" to "100000"`,
+    '  a.csv: the stored record was changed after the file was written: the file replaces its values: 3 times, first in line 2',
+  ]);
+});
+
 test('a month alone is its first day in a column of months, and refused among dates', async () => {
   const months = await drop('Asset', 'a.csv', 'Name;Baujahr;Gekauft\nA;Mrz 21;1.6.21\nB;Mai 2019;12.01.2027\n');
   const among = await drop('Asset', 'b.csv', 'Name;Gekauft\nA;Mrz 21\nB;1.6.2021\n');
