@@ -166,12 +166,10 @@ const queriesOf = ({ view, data }: Shown): readonly string[] => viewerOf(view).q
 /** Links to the table, the map and the tree of the kind. */
 function viewLinks({ kind = '', id, view }: View) {
   if (!kind || id !== undefined || view === 'new') return nothing;
-  return html`<span class="row">${[undefined, ...(otherViews[kind] ?? []), 'deleted'].map(
-    (
-      name,
-    ) => html`<a class="button bare" aria-current=${name === (view === 'print' ? undefined : view) ? 'page' : nothing}
-      href=${addressOf({ kind, view: name })}>${titleOf(name ?? 'table')}</a>`,
-  )}</span>`;
+  const current = view === 'print' ? undefined : view;
+  const linkTo = (name?: string) => html`<a class="button bare" aria-current=${name === current ? 'page' : nothing}
+    href=${addressOf({ kind, view: name })}>${titleOf(name ?? 'table')}</a>`;
+  return html`<span class="row">${[undefined, ...(otherViews[kind] ?? []), 'deleted'].map(linkTo)}</span>`;
 }
 
 /** Anybody can send the query of a page. */
@@ -225,7 +223,7 @@ function focusLink(key: string): void {
  * leads back to its button.
  */
 window.navigation?.addEventListener('navigate', (event) => {
-  const { canIntercept, hashChange, navigationType, destination } = event;
+  const { canIntercept, hashChange, navigationType, destination, signal } = event;
   const { pathname, search } = new URL(destination.url);
   const isBack = navigationType === 'traverse';
   // A page that is loaded again is replaced by itself.
@@ -239,7 +237,8 @@ window.navigation?.addEventListener('navigate', (event) => {
   }
   const isInPlace = addressInPlace(search) === addressInPlace(location.search);
   const { activeElement } = document;
-  const isFilter = !isBack && !!activeElement?.closest('.filter, .chips');
+  const id = activeElement?.id ?? '';
+  const isFilter = !isBack && !!activeElement?.closest('#filter, .chips');
   if (!isBack) leftBy.set(window.navigation?.currentEntry?.key ?? '', activeElement?.getAttribute('href') ?? '');
   if (!isInPlace) for (const open of document.querySelectorAll<HTMLElement>(':popover-open')) open.hidePopover();
   event.intercept({
@@ -248,7 +247,9 @@ window.navigation?.addEventListener('navigate', (event) => {
     handler: async () => {
       await (isBack ? explorer.show() : new Promise<void>((resolve) => void explorer.show(resolve).then(resolve)));
       if (isBack) focusLink(destination.key);
-      if (isFilter) document.querySelector<HTMLElement>('.filter summary')?.focus();
+      if (isFilter) document.querySelector<HTMLElement>('[popovertarget=filter]')?.focus();
+      // The menu of columns is drawn again, in another order.
+      if (isInPlace && !signal.aborted) document.getElementById(id)?.focus();
       leaveReport();
     },
   });

@@ -131,23 +131,9 @@ export function filterForm(view: View) {
     event.preventDefault();
     addFilter(view, event.target as HTMLFormElement);
   };
-  const close = ({ key, currentTarget }: KeyboardEvent) => {
-    if (key !== 'Escape') return;
-    const details = currentTarget as HTMLDetailsElement;
-    details.open = false;
-    details.querySelector('summary')?.focus();
-  };
-  const leave = ({ currentTarget, relatedTarget }: FocusEvent) => {
-    const details = currentTarget as HTMLDetailsElement;
-    if (relatedTarget && !details.contains(relatedTarget as Node)) details.open = false;
-  };
-  return keyed(
-    addressOf(view),
-    html`<details class="filter" @keydown=${close} @focusout=${leave}>
-      <summary class="button bare">Filter</summary>
-      <form class="floats pad row" @submit=${submit} ${ref((form) => form && drawInputs(view, form as HTMLFormElement))}></form>
-    </details>`,
-  );
+  const form = html`<div id="filter" class="floats pad" popover>
+    <form class="row" .style=${'align-items: end; min-width: 300px'} @submit=${submit} ${ref((form) => form && drawInputs(view, form as HTMLFormElement))}></form></div>`;
+  return html`<button type="button" class="bare" popovertarget="filter">Filter</button> ${keyed(addressOf(view), form)}`;
 }
 
 /** The first three that a kind has are its facets. */

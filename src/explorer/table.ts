@@ -20,15 +20,11 @@ function columnsOf({ kind = '', columns: chosen }: View): readonly string[] {
   return [...new Set([first, ...(fields ?? others.slice(0, defaultNumber - 1))])];
 }
 
-/** Changes the columns of the address, which the table may not show yet, and keeps the focus. */
-async function choose(id: string, change: (fields: readonly string[]) => readonly string[]): Promise<void> {
+/** Changes the columns of the address, which the table may not show yet. */
+function choose(change: (fields: readonly string[]) => readonly string[]): void {
   const view = viewOf(location.search);
   const [, ...fields] = columnsOf(view);
-  const address = addressOf({ ...view, view: undefined, columns: change(fields).join(',') || 'none' });
-  if (!window.navigation) return location.assign(address);
-  // The next key may end this navigation by another one.
-  const focus = () => document.getElementById(id)?.focus();
-  await window.navigation.navigate(address).finished?.then(focus, () => {});
+  location.assign(addressOf({ ...view, view: undefined, columns: change(fields).join(',') || 'none' }));
 }
 
 function columnMenu(view: View) {
@@ -36,18 +32,16 @@ function columnMenu(view: View) {
   const [first, ...shown] = columnsOf(view);
   const hidden = inOrder(kind, Object.keys(kindOf(kind).fields)).filter((field) => ![first, ...shown].includes(field));
   const row = (field: string) => {
-    const box = `column-${field}`;
     const others = (fields: readonly string[]) => fields.filter((other) => other !== field);
-    const toggle = () => choose(box, (fields) => (fields.includes(field) ? others(fields) : [...fields, field]));
+    const toggle = () => choose((fields) => (fields.includes(field) ? others(fields) : [...fields, field]));
     const mover = (way: string, sign: string, step: number) => {
-      const id = `${way}-${field}`;
       const place = (fields: readonly string[]) => Math.max(0, fields.indexOf(field) + step);
-      const move = () => choose(id, (fields) => others(fields).toSpliced(place(fields), 0, field));
-      return html`<button type="button" class="bare" id=${id} aria-label=${`Move ${title(field)} ${way}`} @click=${move}>${sign}</button>`;
+      const move = () => choose((fields) => others(fields).toSpliced(place(fields), 0, field));
+      return html`<button type="button" class="bare" id=${`${way}-${field}`} aria-label=${`Move ${title(field)} ${way}`} @click=${move}>${sign}</button>`;
     };
     const isShown = shown.includes(field);
     return html`<li class="row">
-      <label class="row"><input type="checkbox" id=${box} .checked=${live(isShown)} @change=${toggle}> ${title(field)}</label>
+      <label class="row"><input type="checkbox" id=${`column-${field}`} .checked=${live(isShown)} @change=${toggle}> ${title(field)}</label>
       ${isShown ? html`<span class="end">${mover('up', '▴', -1)} ${mover('down', '▾', 1)}</span>` : nothing}
     </li>`;
   };

@@ -70,7 +70,7 @@ describeInChromium('the explorer', () => {
     await page.getByLabel('Value').fill('2020-01-31');
     await page.getByRole('button', { name: 'Add' }).click();
     await chips(page).getByText('Acquired at from Jan 31, 2020').waitFor();
-    const filter = page.locator('summary:focus', { hasText: 'Filter' });
+    const filter = page.locator('button:focus', { hasText: 'Filter' });
     await filter.waitFor();
     await addFilter(page, 'Acquired at', 'is not');
     const days = ['Today', 'Tomorrow', 'This week', 'Next week'].map((name) => page.getByRole('button', { name }));
