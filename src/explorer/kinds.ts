@@ -73,12 +73,9 @@ export const isRecord = (type: string): boolean => type in columns;
 
 /** Names of fields in the order in which people need them: first those of the table. */
 export function inOrder(kind: string, names: readonly string[]): readonly string[] {
-  const first = columns[kind] ?? [];
-  const isFirst = (name: string) => first.includes(linkOf(name));
-  const shown = names.filter(isFirst).sort((a, b) => first.indexOf(linkOf(a)) - first.indexOf(linkOf(b)));
-  return [...new Set([...shown, ...names.filter((name) => !stamps.includes(name)), ...stamps])].filter((name) =>
-    names.includes(name),
-  );
+  const order = [...(columns[kind] ?? []), '', ...stamps];
+  const rank = (name: string) => order.indexOf(order.includes(linkOf(name)) ? linkOf(name) : '');
+  return names.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** The texts by which people look for a record; of an entity of another system, the name of its label. */

@@ -104,6 +104,9 @@ const featuresOf = (places: readonly Data[]) => ({
   })),
 });
 
+const placeOf = ({ geometry }: maplibre.MapGeoJSONFeature) =>
+  (geometry as { coordinates?: unknown }).coordinates as [number, number];
+
 const readingStyle = readStyle();
 
 class PlaceMap extends HTMLElement {
@@ -154,15 +157,11 @@ class PlaceMap extends HTMLElement {
   #openNearest(): void {
     const map = this.#map as maplibre.Map;
     const middle = map.project(map.getCenter());
-    const distance = ({ geometry }: maplibre.MapGeoJSONFeature) =>
-      map.project((geometry as { coordinates?: unknown }).coordinates as [number, number]).dist(middle);
-    const features = map.queryRenderedFeatures({ layers: ['places'] }).sort((a, b) => distance(a) - distance(b));
-    const [nearest] = features;
-    if (nearest)
-      void openFeatures(
-        map,
-        features.filter((feature) => distance(feature) - distance(nearest) < 1),
-      );
+    const distance = (feature: maplibre.MapGeoJSONFeature) => map.project(placeOf(feature)).dist(middle);
+    const features = map.queryRenderedFeatures({ layers: ['places'] });
+    const least = Math.min(...features.map(distance));
+    const nearest = features.filter((feature) => distance(feature) - least < 1);
+    if (nearest.length > 0) void openFeatures(map, nearest);
   }
 
   disconnectedCallback(): void {
@@ -172,10 +171,9 @@ class PlaceMap extends HTMLElement {
 
 /** Zooms into a cluster, or lists the places of a point. */
 async function openFeatures(map: maplibre.Map, features: readonly maplibre.MapGeoJSONFeature[]): Promise<void> {
-  const [{ geometry, properties } = {}] = features;
-  if (geometry?.type !== 'Point') return;
-  const center = geometry.coordinates as [number, number];
-  if (properties?.cluster) {
+  const [first] = features as [maplibre.MapGeoJSONFeature];
+  const [center, { properties }] = [placeOf(first), first];
+  if (properties.cluster) {
     const source = map.getSource<maplibre.GeoJSONSource>('places');
     const zoom = (await source?.getClusterExpansionZoom(properties.cluster_id)) ?? 0;
     // A part of a level is hardly seen.

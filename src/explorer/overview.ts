@@ -33,8 +33,8 @@ const statusesOf = ({ statuses }: Data): readonly Data[] =>
 
 /** The IDs of the finished statuses: those of the address, or by their names. */
 function finishedOf({ finished }: View, data: Data): readonly string[] {
-  const named = () => statusesOf(data).filter(isFinished);
-  return finished?.split(',') ?? named().map(({ id }) => id);
+  const named = statusesOf(data).filter(isFinished);
+  return finished?.split(',') ?? named.map(({ id }) => id);
 }
 
 function viewsOf(view: View, data: Data): readonly View[] {

@@ -178,13 +178,8 @@ class Picker extends AsyncDirective {
 
   #choices(): readonly Choice[] {
     const { targets = [], text } = this.#found ?? {};
-    const hintOf = ({ currentLocation: place, ...target }: Data) =>
-      [
-        ...textsOf(target)
-          .filter((own) => own !== target.id)
-          .slice(1),
-        ...(place ? [nameOf(place)] : []),
-      ].join(', ');
+    const hintOf = ({ id, currentLocation: place, ...target }: Data) =>
+      [...textsOf(target).slice(1), place && nameOf(place)].filter(Boolean).join(', ');
     const choices = targets.map((target): Choice => [nameOf(target), () => this.#pick(target), hintOf(target)]);
     const typed = this.#typed;
     const { kind, mayCreate } = this.#options;

@@ -9,7 +9,7 @@ import { formPage, isUnsaved } from './form.ts';
 import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, typeOf, words } from './kinds.ts';
 import { atMost, descending, labelKey, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
-import { button, cell, cellOf, link, notice, recordTable, time } from './values.ts';
+import { button, cell, cellOf, isEmpty, link, notice, recordTable, time } from './values.ts';
 import { deleteRecord, isOfUndo, rangeOfDeletion, undo } from './writes.ts';
 
 /** A field of a record with its value. */
@@ -148,9 +148,6 @@ function recordQuery({ kind = '', id = '', view, after }: View): string {
   const where = { key: { eq: labelKey(kind, id) } };
   return `${record}\n  ${query('labels', { where }, 'nodes { id key name color updatedAt }')}`;
 }
-
-const isEmpty = (record: Data, field: string): boolean =>
-  (record[field] ?? record[`${field}Id`] ?? null) === null || JSON.stringify(record[field]) === '{}';
 
 const none = html`<span class="quiet">–</span>`;
 

@@ -124,6 +124,9 @@ interface TableOptions {
 export const phoneLine = (...targets: (Data | null | undefined)[]) =>
   html`<div class="phone"><small>${targets.flatMap((target) => (target ? (target.uid ?? nameOf(target)) : [])).join(' · ')}</small></div>`;
 
+export const isEmpty = (record: Data, field: string): boolean =>
+  (record[field] ?? record[`${field}Id`] ?? null) === null || JSON.stringify(record[field]) === '{}';
+
 /**
  * A table of records, whose first column leads to each. A phone shows a status and a time, or two other columns; of an
  * allocation its end and its asset. Columns that are empty in most rows come last there.
@@ -133,9 +136,8 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
   const [first = '', ...others] = fields;
   const isOfTime = typeOf(kind, first) === 'DateTime';
   const preferred = isOfTime ? ['DateTime', 'Asset', 'Project', 'Status'] : ['Status', 'DateTime'];
-  const isFilled = (field: string) => (node: Data) => (node[field] ?? node[`${field}Id`] ?? null) !== null;
-  const isEmpty = (field: string) => nodes.filter(isFilled(field)).length < nodes.length / 2;
-  const rank = (field: string) => (isEmpty(field) ? Infinity : preferred.indexOf(typeOf(kind, field)) >>> 0);
+  const isRare = (field: string) => nodes.filter((node) => isEmpty(node, field)).length > nodes.length / 2;
+  const rank = (field: string) => (isRare(field) ? Infinity : preferred.indexOf(typeOf(kind, field)) >>> 0);
   const onPhone = others.toSorted((a, b) => rank(a) - rank(b)).slice(0, 2);
   const isBelow = (field: string) => !onPhone.includes(field) && /^(Asset|Location|Project)$/.test(typeOf(kind, field));
   const classOf = (field: string) => {

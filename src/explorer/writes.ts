@@ -46,11 +46,10 @@ export async function store(kind: string, input: readonly Data[], rejectsClashes
   return { records, range };
 }
 
+const message = document.getElementById('message') as HTMLElement;
+
 /** Shows a message, with an undo of the changes, which says `undone`. For the keyboard, it is before the content. */
 export function report(text: string, range?: ChangeRange, undone?: string): void {
-  const message = document.getElementById('message') ?? Object.assign(document.createElement('div'), { id: 'message' });
-  const main = document.getElementById('main');
-  if (!message.isConnected) main?.before(message);
   message.dataset.pages = '0';
   if (text) document.dispatchEvent(new Event('report'));
   const content = html`<span>${text}</span> ${range ? button('Undo', () => void undo(range, undone)) : nothing}
@@ -60,14 +59,14 @@ export function report(text: string, range?: ChangeRange, undone?: string): void
     message,
   );
   // A button that was pressed here is gone.
-  if (document.activeElement === document.body) (text ? message.querySelector<HTMLElement>('[role]') : main)?.focus();
+  if (document.activeElement === document.body)
+    document.querySelector<HTMLElement>(text ? '#message [role]' : '#main')?.focus();
 }
 
 /** A message goes along to the page to which its write leads, and no further. */
 export function leaveReport(): void {
-  const message = document.getElementById('message');
-  if (message?.dataset.pages === '1') report('');
-  else if (message) message.dataset.pages = '1';
+  if (message.dataset.pages === '1') report('');
+  else if (message.dataset.pages) message.dataset.pages = '1';
 }
 
 /** People know when a change was made, and not its number. */

@@ -89,6 +89,7 @@ const explorerBody = `<nav id="side" class="nav side" popover aria-label="Yardgr
 <div id="everywhere"></div>
 <small id="live" class="end" role="status"></small>
 </header>
+<div id="message"></div>
 <main id="main" tabindex="-1" autofocus aria-busy="true"><noscript>The explorer needs JavaScript.</noscript></main>
 </div>`;
 
