@@ -15,7 +15,7 @@ const onAnyDatabase = [
   'test/import/!(interrupted|labels|links|office-files).test.ts',
   'test/auth/!(wall).test.ts',
   'test/export/command.test.ts',
-  'test/graphql/!(allocations|cached|distances|history|query-model|statements|writes).test.ts',
+  'test/graphql/!(allocations|cached|history|query-model|statements|writes).test.ts',
   'test/process/{cli,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
   'test/services/{ids,rejections}.test.ts',
