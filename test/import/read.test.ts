@@ -321,21 +321,6 @@ test('a cell of 2 MB is read; a quoted cell of many lines that is too long is re
   expect(rows.filter(({ problem }) => problem !== undefined).map(({ line }) => line)).toEqual([3]);
 });
 
-const german = 'name;uid\r\nKöln 1;Ä\r\n';
-const utf16 = Buffer.from(german, 'utf16le');
-const bigEndian = Buffer.from(utf16).swap16();
-
-test.each([
-  ['UTF-8', Buffer.from(german)],
-  ['UTF-16 with a byte order mark', Buffer.from(`\uFEFF${german}`, 'utf16le')],
-  ['UTF-16 without one, if it is named', utf16, 'utf-16le'],
-  ['UTF-16, big-endian, with a byte order mark', Buffer.concat([Buffer.of(0xfe, 0xff), bigEndian])],
-  ['Windows-1252, if it is named', Buffer.from(german, 'latin1'), 'windows-1252'],
-])('reads %s', async (_, content, encoding?: string) => {
-  expect(shown(await read(content, 'assets.csv', { encoding }))).toEqual(['2: Köln 1|Ä']);
-  expect(shown(await read(gzipSync(content), 'assets.csv.gz', { encoding }))).toEqual(['2: Köln 1|Ä']);
-});
-
 test('text of another encoding ends the import with its line', async () => {
   const content = Buffer.concat([Buffer.from(`name\r\n${'Köln\r\n'.repeat(20_000)}`), Buffer.of(0xe4, 0x0d, 0x0a)]);
 
@@ -356,23 +341,6 @@ test('compressed files are read by their content, and damaged ones are refused',
   expect((await read(content.subarray(0, -20), 'assets.csv.gz')).error).toBe(
     'Error: assets.csv.gz is damaged or incomplete, and cannot be decompressed: Error: unexpected end of file',
   );
-});
-
-test.each([
-  ['assets.xlsx', 'anything'],
-  ['assets.csv', Buffer.from('PK\x03\x04')],
-  ['assets.csv', Buffer.of(0xd0, 0xcf, 0x11, 0xe0)],
-])('a workbook is refused with advice: %s', async (name, content) => {
-  await expect(read(content, name).then(({ error }) => Promise.reject(new Error(error)))).rejects.toThrow(
-    `${name} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
-  );
-});
-
-test('a web page under the name of a table is refused with advice; a table may begin with a sign', async () => {
-  expect((await read('\n <!DOCTYPE html>\n<title>Log in</title>', 'assets.csv')).error).toContain(
-    'assets.csv is a web page, not a table: log in to the program that it comes from, and export it again',
-  );
-  expect((await read('name\n<html>\n', 'assets.csv')).rows.length).toBe(1);
 });
 
 test('says how a file is written', async () => {
