@@ -1,6 +1,6 @@
 /** The client's methods on a running service: what they store, what they return, and what they throw. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type ChangePage, PartialBatchError, ServiceError, type Yardgraph } from '../../client/index.ts';
+import { type ChangePage, ServiceError, type Yardgraph } from '../../client/index.ts';
 import { project as projectKind, recordKinds } from '../../src/records/index.ts';
 import { clientOf, errorOf, methodsFor } from '../support/client.ts';
 import { fullRecord, namedKinds, unknownId } from '../support/records.ts';
@@ -259,26 +259,5 @@ describe('with partSize', () => {
     expect(results).toEqual(items.map((_, index) => (index === 12 ? rejected : created)));
     const id = results[0]?.record?.id ?? '';
     expect(await yardgraph.assets.delete([id], { returning: 'outcome' })).toEqual([{ id }]);
-  });
-
-  test('a part that fails ends the batch; the error says what is stored, and the same call with a key goes on after it', async () => {
-    const broken = keyed(25).map((item, index) => (index === 17 ? { ...item, name: ' ' } : item));
-    const options = { partSize: 10, idempotencyKey: 'nightly' };
-    const { assets } = yardgraph;
-
-    const error = await errorOf(PartialBatchError, assets.upsert({ field: 'UID' }, broken, options));
-
-    expect(error.message).toBe(
-      '10 of 25 records are done; the part after them failed: [7].name: expected text with at least one character that is not white space, received " "',
-    );
-    expect([error.created.length, error.mayBeStored]).toEqual([10, false]);
-    expect(error.items).toMatchObject([{ index: 17, field: 'name' }]);
-    expect(error.cause).toBeInstanceOf(ServiceError);
-    const results = await assets.upsert({ field: 'UID' }, keyed(25), options);
-    // The first part gets the response that it got before.
-    expect(results.map(({ outcome }) => outcome)).toEqual(keyed(25).map(() => 'CREATED'));
-    expect(await yardgraph.graphql('{ assets { totalCount } }')).toEqual({ assets: { totalCount: 25 } });
-    const deletion = assets.delete([...results.slice(0, 10).map(({ record }) => record.id), 'asset_1'], options);
-    expect((await errorOf(PartialBatchError, deletion)).message).toMatch(/^10 of 11 records are done; /);
   });
 });

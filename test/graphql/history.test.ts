@@ -50,25 +50,6 @@ describe('history', () => {
   });
 });
 
-test('asOf returns the record as it was at a time, and links to what is stored now', async () => {
-  const { id } = await renamedProject(['Wall', 'Harbour wall']);
-  const [yard] = await service.create('/locations', { name: 'North yard' });
-  const values = { locationId: yard.id, externalIds: { erp: 'P-7' } };
-  const { body: moved } = await service.patch(`/projects/${id}`, values);
-  await service.patch(`/projects/${id}`, { locationId: null, externalIds: null });
-
-  const data = await service.data(
-    `query ($id: ID!, $time: DateTime) {
-      then: project(id: $id, asOf: $time) { name locationId externalIds location { name } history(first: 1) { endCursor } }
-      null: project(id: $id, asOf: null) { locationId }
-    }`,
-    { id, time: moved.updatedAt },
-  );
-
-  const then = { name: 'Harbour wall', ...values, location: { name: 'North yard' }, history: { endCursor: '5' } };
-  expect(data).toEqual({ then, null: { locationId: null } });
-});
-
 test('a feed of kinds whose changes are far apart has empty pages in between, which read at most 100,000 rows each', async () => {
   await service.create('/locations', { name: 'North yard' });
   await plantCreations(service, assetCategory, 110_000);

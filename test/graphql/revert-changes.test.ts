@@ -40,18 +40,6 @@ test('of a range, only the changes with a message are reversed, and of these not
   expect(await revert('0', upTo, { message: 'nothing' })).toEqual(withNothingReversed);
 });
 
-test('a change that cannot be reversed says why', async () => {
-  const [yard] = await service.create('/locations', { name: 'North yard' });
-  const upTo = await cursor();
-  const [crane] = await service.create('/assets', { name: 'Crane', currentLocationId: yard.id });
-
-  expect(await revert('0', upTo)).toMatchObject({
-    failed: 1,
-    notReversed: [{ outcome: 'FAILED', message: `this location is referenced by 1 asset: ${crane.id}` }],
-  });
-  expect(await cursor()).toBe('2');
-});
-
 test('a label stays that records have got since, and one goes that no record has, or had already before', async () => {
   const [other] = await service.create('/assets', { name: 'Other' }, { name: 'Old', statusId: 'old' });
   const after = await cursor();

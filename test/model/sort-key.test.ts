@@ -7,21 +7,6 @@ import { byEffort } from '../support/effort.ts';
 import { createRandom } from '../support/random.ts';
 import { texts } from '../support/random-documents.ts';
 
-test('numbers sort by their values, and letters without case and marks', () => {
-  const names = ['Bay 2', 'bay 3', 'Bay 10', 'oben', 'Öl-Lager', 'Straße 7', 'STRASSE 08', 'Zoll'];
-
-  expect(names.toReversed().toSorted(byKey)).toEqual(names);
-});
-
-test.each([
-  ['Mühlhof', 'Mu\u0308hlhof', 'MUHLHOF'],
-  ['North yard', ' north\u00a0 YARD\n'],
-  ['Straße 07', 'STRASSE 7', 'strasse\u0001 ７'],
-  ['Æø Đł İı', 'aeo dl ii'],
-])('%j is alike to %j', (name, ...others) => {
-  for (const other of others) expect(sortKey(other)).toBe(sortKey(name));
-});
-
 test('a code point has the same key in every version of Node from 20.19 on', () => {
   const hash = createHash('sha256');
   for (let codePoint = 0; codePoint <= 0x10_ff_ff; codePoint += 1) {
