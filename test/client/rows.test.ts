@@ -124,7 +124,7 @@ describeInChromium('in Chromium', () => {
   const service = useSharedService();
   const newPage = usePages();
 
-  test('it creates, updates, lists and queries, follows no redirect, and sends a write that may be stored again with its key', async () => {
+  test('it follows no redirect, and sends a write that may be stored again with its key', async () => {
     const { page, origin } = await newPage(service);
     // The service rejects requests from pages of other origins, so the test page is served from its own origin.
     await page.route(`${origin}/page/**`, async (route) => {
@@ -140,15 +140,6 @@ describeInChromium('in Chromium', () => {
         const yardgraph = new Yardgraph({ serverURL: '/', apiKeyAuth: 'key' });
         ${code}
       })()`);
-
-    expect(
-      await run(`
-        const [project] = await yardgraph.projects.create([{ name: 'Bridge', notes: 'steel' }]);
-        const changed = await yardgraph.projects.update(project.id, { notes: null });
-        const categories = await yardgraph.assetCategories.list();
-        const { projects } = await yardgraph.graphql('{ projects { nodes { name notes } } }');
-        return { changed: Object.keys(changed).includes('notes'), categories, nodes: projects.nodes };`),
-    ).toEqual({ changed: false, categories: [], nodes: [{ name: 'Bridge', notes: null }] });
 
     const keys: unknown[] = [];
     await page.route(`${origin}/locations`, async (route) => {

@@ -6,7 +6,6 @@ import { expect, test } from 'vitest';
 import { maxErrors } from '../../src/graphql/errors.ts';
 import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
 import { location, recordKinds } from '../../src/records/index.ts';
-import { compareAlike } from '../support/alike.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
@@ -163,46 +162,6 @@ test('each text is compared with all others as in the model', async () => {
   await insert(storeOpener(service.database)('texts'), location, [{ name: `${long}12` }]);
   const { body } = await graphql(query, { where: { name: { startsWith: `${long}1` } } });
   expect(body.data.locations.nodes).toEqual([{ name: `${long}12` }]);
-});
-
-test('pages by name have the order in which people sort names, also while other records are renamed', async () => {
-  const service = await startForTest({}, { closed: true });
-  const { data } = service.as(await service.key({ workspace: 'names' }));
-  const seed = Date.now();
-  const random = createRandom(seed);
-  const pieces = [...texts, 'bay ', 'Bay ', 'Öl', 'o\u0308l', '\u{1F600}', '-'];
-  const piece = () => random.pick([...pieces, String(random.integer(2_000))]);
-  // Shorter than what a key is cut to.
-  const name = () =>
-    Array.from(Array.from({ length: 4 }, piece).join(''))
-      .slice(0, 250)
-      .join('');
-  const inputs = Array.from({ length: byEffort({ small: 2_000, long: 20_000 }) }, () => ({
-    name: name(),
-  }));
-  const stored = await insert(storeOpener(service.database)('names'), location, inputs);
-  const moving = new Set(random.shuffle(stored).slice(0, 100));
-  const renamed = [...moving];
-  const page = `query ($after: String) { locations(first: 500, after: $after, orderBy: [{ name: ASC }]) {
-    nodes { id name } pageInfo { hasNextPage endCursor } } }`;
-
-  const listed: { id: string; name: string }[] = [];
-  for (let info = { hasNextPage: true, endCursor: undefined }; info.hasNextPage; ) {
-    const { locations } = await data(page, { after: info.endCursor });
-    listed.push(...locations.nodes);
-    info = locations.pageInfo;
-    const input = renamed.splice(0, 25).map(({ id }) => ({ id, name: name() }));
-    await data('mutation ($input: [LocationPatch!]!) { updateLocations(input: $input) { id } }', { input });
-  }
-
-  const still = new Map(
-    stored.filter((record) => !moving.has(record)).map((record) => [record.id, String(record.name)]),
-  );
-  const inOrder = [...still].toSorted(([a, x], [b, y]) => compareAlike(x, y) || (a < b ? -1 : 1)).map(([id]) => id);
-  expect(
-    listed.map(({ id }) => id).filter((id) => still.has(id)),
-    `seed ${seed}`,
-  ).toEqual(inOrder);
 });
 
 /** Where in the data an error at this path has left null. */
