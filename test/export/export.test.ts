@@ -88,13 +88,11 @@ test('for spreadsheet programs, no text begins as a formula, and an import gets 
 describe('CSV for Excel in a language', () => {
   test.each([
     ['de-DE', ';', '53,08', '01.03.2026', '24.12.2026 08:30:15'],
-    ['fr-FR', ';', '53,08', '01/03/2026', '24/12/2026 08:30:15'],
     ['sv-SE', ';', '53,08', '2026-03-01', '2026-12-24 08:30:15'],
     ['hu-HU', ';', '53,08', '2026.03.01', '2026.12.24 08:30:15'],
     ['nl-NL', ';', '53,08', '01-03-2026', '24-12-2026 08:30:15'],
     ['en-US', ',', '53.08', '03/01/2026', '12/24/2026 08:30:15'],
     ['en-GB', ',', '53.08', '01/03/2026', '24/12/2026 08:30:15'],
-    ['ja-JP', ',', '53.08', '2026/03/01', '2026/12/24 08:30:15'],
     ['th-TH-u-nu-thai-ca-buddhist', ',', '53.08', '01/03/2026', '24/12/2026 08:30:15'],
   ])('%s has its separator, decimal sign and dates, and IDs after names', async (excel, mark, number, date, time) => {
     const [yard] = await service.create('/locations', { name: '=Yard', latitude: 53.08 });
@@ -132,7 +130,6 @@ const berlin = { dates: '31.12.2026', timeZone: 'Europe/Berlin' };
 
 test.each<[kind: string, record: object, parameters: Record<string, string>, cells: string]>([
   ['locations', { name: 'a;b' }, { delimiter: ';' }, ';"a;b";;;'],
-  ['locations', { name: 'a,b' }, { delimiter: ',' }, ',"a,b",,,'],
   ['locations', { name: 'a\tb' }, { delimiter: '\t' }, '\t"a\tb"\t\t\t'],
   ['locations', { name: 'a\tb' }, { delimiter: 'tab' }, '\t"a\tb"\t\t\t'],
   ['locations', { latitude: 53.08, longitude: -8 }, { decimalComma: 'true', delimiter: ';' }, ';53,08;-8;'],

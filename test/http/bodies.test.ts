@@ -129,7 +129,6 @@ const damaged = (at: number) => {
 test.each<[string, Buffer]>([
   ['not compressed', Buffer.from(text)],
   ['truncated', body.subarray(0, -1)],
-  ['damaged in its data', damaged(15)],
   ['damaged in its checksum', damaged(-5)],
   ['followed by text', Buffer.concat([body, Buffer.from('[]')])],
   ['followed by zeros', Buffer.concat([body, Buffer.alloc(8)])],

@@ -133,7 +133,6 @@ test.each([
   `00-${'0'.repeat(32)}-${parent}-01`,
   `00-${traceId}-${'0'.repeat(16)}-01`,
   `ff-${traceId}-${parent}-01`,
-  'x'.repeat(10_000),
 ])('an invalid traceparent is ignored: %.60s', async (traceparent) => {
   expect((await service.get('/asset-categories', { traceparent })).status).toBe(200);
   expect(requestLines()).toHaveLength(1);

@@ -344,8 +344,6 @@ const attributes: readonly (readonly [kind: string, names: readonly string[], ta
     ['Asset', ['Gerätewert', 'Gerätebezeichnung'], [null, 'name']],
     ['Asset', ['Machine price', 'Machine name'], [null, 'name']],
     ['Asset', ['Bezeichnung', 'Standort-Nr.', 'Standgebühr', 'Status date'], ['name', null, null, null]],
-    ['Project', ['Projektvolumen', 'Projektname'], [null, 'name']],
-    ['WorkOrder', ['Auftragswert', 'Auftragsnummer'], [null, 'reference']],
     ['Asset', ['Motorleistung', 'Kostenstelle', 'Geräte-Nr.'], [null, null, 'uid']],
   ];
 
@@ -356,21 +354,10 @@ const headings: typeof attributes = [
   ['WorkOrder', ['Aufgabe', 'Gerät', 'Gerätenummer'], ['name', null, 'asset.uid']],
   ['WorkOrder', ['Task', 'Asset no.', 'Location ID', 'Location'], ['name', 'asset.uid', 'Location ID', 'Location']],
   ['WorkOrder', ['Task Name', 'Progress', 'Due Date', 'Notes'], ['name', 'status', 'endDate', 'Notes']],
-  ['WorkOrder', ['Summary', 'Project name', 'Location Name'], ['name', 'project', 'location']],
-  [
-    'WorkOrder',
-    ['Tâche', 'Engin', 'Début', 'Échéance', 'Chantier'],
-    ['name', 'asset', 'startDate', 'endDate', 'project'],
-  ],
   [
     'Asset',
     ["N° d'inventaire", 'Désignation', 'Emplacement', 'Marque'],
     ['uid', 'name', 'currentLocation', 'manufacturer'],
-  ],
-  [
-    'Asset',
-    ['Inventarisnummer', 'Omschrijving', 'Standplaats', 'Bouwjaar'],
-    ['uid', 'name', 'currentLocation', 'manufacturedAt'],
   ],
   ['Project', ['Projectnummer', 'Naam', 'Opdrachtgever', 'Einddatum'], ['reference', 'name', 'company', 'endDate']],
   ['Location', ['Nom', 'Rue', 'Code postal', 'Ville', 'Pays'], ['name', 'address1', 'postalCode', 'city', 'country']],

@@ -103,12 +103,10 @@ const expectedCharset = /^expected the charset utf-8, received "[^"]+": send the
 
 test.each<[type: string, status: number, error?: string | RegExp]>([
   ['application/json', 201],
-  ['application/json; charset=utf-8', 201],
   ['application/json; charset="UTF-8"', 201],
   ['Application/JSON;charset=UTF-8', 201],
   ['application/json;charset=UTF8', 201],
   ['text/plain', 415, expectedType],
-  ['application/x-www-form-urlencoded', 415, expectedType],
   ['application/jsonx', 415, expectedType],
   ['nonsense', 415, expectedType],
   ['application/json; charset=utf-16', 415, expectedCharset],
@@ -139,7 +137,6 @@ test.each<[accept: string | undefined, expected: readonly unknown[]]>([
   ['application/problem+json', problem],
   ['application/json, Application/Problem+JSON;q=0.9', problem],
   [undefined, json],
-  ['*/*', json],
   ['application/json', json],
   ['application/problem+json;q=0.0', json],
   ['application/problem+json-seq', json],
