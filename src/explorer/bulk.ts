@@ -8,7 +8,7 @@ import { draftForm, fieldInput } from './fields.ts';
 import { isLink, kindOf, linkOf, nameFields, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import { atMost, query, selectionOf } from './queries.ts';
 import { type Data, type Page, read } from './service.ts';
-import { button, cell, openDialog, tableOf } from './values.ts';
+import { button, cell, menu, openDialog, tableOf } from './values.ts';
 import { report } from './writes.ts';
 
 /** The fields that several records may have in common, and the days by which they are moved. */
@@ -43,7 +43,7 @@ function preview(kind: string, name: string, drafts: readonly Draft[], isEmpty: 
     fields.map((field) => shownValue(draft.record, field)),
     isEmpty ? '' : fields.map((field) => shownValue(after(draft, field), field)),
   ]);
-  const heads = { [kind]: '', [name === 'days' ? 'dates' : linkOf(name)]: 'whole', newValue: 'whole' };
+  const heads = { [kind]: '', [name === 'days' ? 'dates' : linkOf(name)]: '', newValue: '' };
   return html`<div class="full card preview">${tableOf('Preview', heads, rows)}</div>`;
 }
 
@@ -91,14 +91,13 @@ function drawBulk(bulk: BulkChange): void {
   const [label, count] = [`Change ${countText(kind, records.length)}`, countText(kind, drafts.length)];
   const others = records.length - drafts.length;
   const isEmpty = isWrong || (name !== 'days' && draft.valueOf(name) === null);
-  const option = (field: string) => html`<option value=${field} ?selected=${field === name}>
-    ${field === 'days' ? 'Start and end, by days' : title(linkOf(field))}</option>`;
-  const choose = ({ target }: Event) => {
-    bulk.name = (target as HTMLSelectElement).value;
+  const titleOf = (field: string) => (field === 'days' ? 'Start and end, by days' : title(linkOf(field)));
+  const fields = Object.fromEntries(commonFields(kind).map((field) => [field, titleOf(field)]));
+  const choose = (field: string) => {
+    bulk.name = field;
     drawBulk(bulk);
   };
-  const inputs = html`<div class="field"><label for="bulk-field">Field</label>
-      <select id="bulk-field" @change=${choose}>${commonFields(kind).map(option)}</select></div>
+  const inputs = html`<label class="field">Field ${menu(fields, name, choose)}</label>
     ${keyed(name, fieldInput(draft, name))} ${preview(kind, name, drafts, isEmpty)}`;
   const clear = button(`Clear ${words(linkOf(name))} of ${count}`, () => void save(bulk), 'bare');
   // Enter clears nothing: the button of the form is disabled.
@@ -118,9 +117,7 @@ function openBulk(kind: string, records: readonly Data[], page: Page): void {
   dialog.querySelector('select')?.focus();
 }
 
-const picks = (selector = ''): readonly HTMLInputElement[] => [
-  ...document.querySelectorAll<HTMLInputElement>(`td [name=pick]${selector}`),
-];
+const picks = (selector = '') => [...document.querySelectorAll<HTMLInputElement>(`td [name=pick]${selector}`)];
 
 /** Counts the selected rows. */
 export function drawBulkBar(kind: string, page: Page): void {

@@ -14,7 +14,7 @@ import { type Data, follow, type Page, read, type Viewer } from './service.ts';
 import { sideBar, sideQuery } from './side.ts';
 import { importFiles, table } from './table.ts';
 import { tree } from './tree.ts';
-import { button, copyText, moveInTable, notice, timeTexts } from './values.ts';
+import { button, copyText, moveInTable, notice, timeTexts, toOverview } from './values.ts';
 import { leaveReport, report } from './writes.ts';
 
 const element = (id: string) => document.getElementById(id) as HTMLElement;
@@ -27,7 +27,7 @@ const missing: Viewer = {
   },
   draw: () => ({
     title: 'There is no such page',
-    content: notice('The explorer has no view at this address', html`<a class="button" href="explore">Overview</a>`),
+    content: notice('The explorer has no view at this address', toOverview),
   }),
 };
 
@@ -111,7 +111,8 @@ class Explorer implements Page {
 
   #draw(): void {
     const { view, data, problem } = this.#shown;
-    const { title, crumb, note, actions, content } = viewerOf(view).draw(view, data, this);
+    const viewer = viewerOf(view);
+    const { title, crumb, note, actions, content } = viewer.draw(view, data, this);
     const retry = button('Try again', () => void this.show());
     const failure = html`<div class="notice card pad row" role="alert">
       <span><b class="error">This page could not be read.</b> ${problemText(problem ?? '')}</span> <span class="end">${retry}</span>
@@ -127,7 +128,7 @@ class Explorer implements Page {
             <small class="printed">Printed on ${timeTexts(new Date().toISOString()).whole}</small></div>
           ${viewLinks(view)} <div class="row">${actions}</div>
         </header>
-        ${problem === undefined ? nothing : failure} ${content} ${source(queriesOf(this.#shown))}`,
+        ${problem === undefined ? nothing : failure} ${content} ${source(viewer.queries(view, data))}`,
       main,
     );
     if (hasFocus && document.activeElement === document.body) main.focus();
@@ -144,14 +145,14 @@ class Explorer implements Page {
   mayWrite = (kind?: string): boolean =>
     kind === undefined ? this.#writableKinds.length > 0 : this.#writableKinds.includes(constant(kind));
 
-  async identify(): Promise<void> {
+  identify = async (): Promise<void> => {
     const { viewer } = await read('viewer { workspace { id } user { id } writableKinds }');
     this.#writableKinds = viewer.writableKinds;
     const rights = this.mayWrite() ? '' : 'read only';
     this.#viewer = [viewer.workspace.id, viewer.user?.id, rights].filter(Boolean).join(' · ');
     void this.count(true);
     this.#draw();
-  }
+  };
 }
 
 /** Names the field in place of the path of its argument, such as `where.createdAt.gt`. */
@@ -160,8 +161,6 @@ function problemText(problem: string): string {
   const field = path.startsWith('where.') ? path.split('.').at(-2) : undefined;
   return field ? [titleOf(linkOf(field)), ...texts].join(': ') : problem;
 }
-
-const queriesOf = ({ view, data }: Shown): readonly string[] => viewerOf(view).queries(view, data);
 
 /** Links to the table, the map and the tree of the kind. */
 function viewLinks({ kind = '', id, view }: View) {
@@ -277,7 +276,4 @@ document.getElementById('key-dialog')?.addEventListener('close', ({ target }) =>
 
 await explorer.show();
 setInterval(() => void explorer.count(), countIntervalMs);
-await follow(
-  () => explorer.identify(),
-  () => explorer.refresh(),
-);
+await follow(explorer.identify, explorer.refresh);

@@ -5,7 +5,7 @@ import { type Choices, columnId, hasHeadings, type ProposedColumn, targetColumn 
 import { parseMonth } from '../import/values.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { inOrder, kindOf, linkOf, title, words } from './kinds.ts';
-import { headOf } from './values.ts';
+import { menu, tableOf } from './values.ts';
 
 interface ColumnForm {
   readonly isOpen: boolean;
@@ -55,20 +55,17 @@ export function columnTable(shown: ColumnForm) {
   const isSeveral = new Set(columns.map(({ kind }) => kind)).size > 1;
   const row = (column: ProposedColumn) => {
     const values = column.samples.join(' · ');
-    return html`<tr>
-      <th scope="row" title=${column.name}>${column.name} ${isSeveral ? html`<small>${column.kind.pluralLabel}</small>` : nothing}</th>
-      <td title=${values}>${values}</td>
-      <td>${targetMenu(shown, column)}</td>
-      <td class="more">${readAs(shown, column)}</td>
-    </tr>`;
+    return [
+      html`<span title=${column.name}>${column.name} <small>${isSeveral ? column.kind.pluralLabel : ''}</small></span>`,
+      html`<span title=${values}>${values}</span>`,
+      targetMenu(shown, column),
+      readAs(shown, column),
+    ];
   };
-  const heads = ['In the file', 'First values', 'Becomes'].map((head) => headOf(head));
+  const heads = { inTheFile: '', firstValues: '', becomes: '', readAs: 'more' };
   const question = html`<p class="notice pad">No heading is known. Does the first row of the file have headings?</p>`;
   return html`${hasHeadings(columns) ? nothing : question}<details ?open=${isOpen}><summary>Columns: ${chosen} of ${columns.length} become fields</summary>
-    <div class="card scroll" tabindex="0" role="region" aria-label="Columns"><table>
-      <thead><tr>${heads}${headOf('Read as', 'more')}</tr></thead>
-      <tbody>${columns.map(row)}</tbody>
-    </table></div></details>`;
+    <div class="card">${tableOf('Columns', heads, columns.map(row))}</div></details>`;
 }
 
 function targetMenu({ columns, choices: { targets }, change }: ColumnForm, column: ProposedColumn) {
@@ -82,20 +79,16 @@ function targetMenu({ columns, choices: { targets }, change }: ColumnForm, colum
     return [name, ...keys.map((key) => `${name}.${key}`)];
   };
   const known = [...fields.map(linkOf).flatMap(byKeys), ...others].filter((target) => target !== undefined);
-  const isListed = known.some((target) => keyOf(kind, target) === current);
-  const choose = ({ target: { value } }: Event & { readonly target: HTMLSelectElement }) => {
+  const chosen = current === undefined ? '' : (known.find((target) => keyOf(kind, target) === current) ?? current);
+  const choose = (value: string) => {
     // A field has one column.
     const isFreed = (other: ProposedColumn) => keyOf(kind, targets[columnId(other)]) === keyOf(kind, value);
     const freed = value ? columns.filter((other) => other.kind === kind && isFreed(other)) : [];
     const cleared = Object.fromEntries(freed.map((other) => [columnId(other), null]));
     change({ targets: { ...targets, ...cleared, [columnId(column)]: value || null } });
   };
-  const option = (target: string) =>
-    html`<option value=${target} ?selected=${keyOf(kind, target) === current}>${targetTitle(kind, target)}</option>`;
-  return html`<select aria-label=${`Field for ${name}`} @change=${choose}>
-    ${[...known, ...(isListed || !current ? [] : [current])].map(option)}
-    <option value="" ?selected=${!current}>Leave out</option>
-  </select>`;
+  const titles = [...known, chosen].map((target) => [target, targetTitle(kind, target)]);
+  return menu({ ...Object.fromEntries(titles), '': 'Leave out' }, chosen, choose, `Field for ${name}`);
 }
 
 function readAs({ columns, choices }: ColumnForm, column: ProposedColumn) {
@@ -134,24 +127,19 @@ const dateForms = ['31.12.2026', '31.12.26', '12/31/2026', '12/31/26', '31/12/20
 /** `decode` reads the files anew, in another encoding. */
 export function settings({ columns, choices, change }: ColumnForm, decode: (encoding: string) => void) {
   const { dates = '', decimalComma, encoding = '', timeZone, upsertBy = [] } = choices;
-  const menu = (name: string, value: string, texts: Texts, choose: (value: string) => void) => {
-    const option = ([key, text]: [string, string]) =>
-      html`<option value=${key} ?selected=${key === value}>${text}</option>`;
-    const listen = ({ target }: Event) => choose((target as HTMLSelectElement).value);
-    return html`<label class="field">${optionTitles[name]}
-      <select @change=${listen}>${Object.entries(texts).map(option)}</select></label>`;
-  };
+  const field = (name: string, value: string, texts: Texts, choose: (value: string) => void) =>
+    html`<label class="field">${optionTitles[name]} ${menu(texts, value, choose)}</label>`;
   const forms = Object.fromEntries([...new Set([dates, ...dateForms])].map((form) => [form, form || '2026-12-31']));
   const setZone = ({ target }: Event) => change({ timeZone: (target as HTMLInputElement).value });
   const keys = keysOf(columns, choices);
   const isOfOneKind = new Set(columns.map(({ kind }) => kind)).size === 1;
   return html`<details><summary>How the values are read</summary>
     <div class="form pad">
-      ${menu('dates', dates, { '': '2026-12-31', ...forms }, (value) => change({ dates: value || undefined }))}
-      ${menu('decimal-comma', String(decimalComma), { false: '53.08', true: '53,08' }, (value) => change({ decimalComma: value === 'true' }))}
+      ${field('dates', dates, { '': '2026-12-31', ...forms }, (value) => change({ dates: value || undefined }))}
+      ${field('decimal-comma', String(decimalComma), { false: '53.08', true: '53,08' }, (value) => change({ decimalComma: value === 'true' }))}
       <label class="field">${optionTitles['time-zone']} <input value=${timeZone} @change=${setZone}></label>
-      ${menu('encoding', encoding, encodings, (value) => decode(value || 'utf-8'))}
-      ${isOfOneKind ? menu('upsert-by', upsertBy[0] ?? '', keys, (value) => change({ upsertBy: value ? [value] : [] })) : nothing}
+      ${field('encoding', encoding, encodings, (value) => decode(value || 'utf-8'))}
+      ${isOfOneKind ? field('upsert-by', upsertBy[0] ?? '', keys, (value) => change({ upsertBy: value ? [value] : [] })) : nothing}
     </div></details>`;
 }
 

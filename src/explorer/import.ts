@@ -18,8 +18,8 @@ import { addressOf } from './address.ts';
 import { areClear, columnTable, keyOf, optionTitles, settings } from './import-columns.ts';
 import { changeTable, type Explained, explain } from './import-preview.ts';
 import { inWords, kindNames, kindOf, numberedName, outsideQuotes, title, undoRunId, words } from './kinds.ts';
-import type { Data } from './service.ts';
-import { button, headOf, openDialog } from './values.ts';
+import { yardgraph as client, type Data, read } from './service.ts';
+import { button, headOf, menu, openDialog } from './values.ts';
 
 /** A message of the command, with the titles of fields and options, and without IDs and advice on other options. */
 const inTitles = (message: string): string =>
@@ -38,7 +38,7 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
   const isPacked = isCompressed(new Uint8Array(await file.slice(0, 2).arrayBuffer()));
   const reader = (isPacked ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream()).getReader();
   try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
   } catch (error) {
     throw isPacked ? damagedError(file.name, error) : error;
   } finally {
@@ -74,10 +74,7 @@ const restart = 'drop the file under another name';
 
 const serverURL = new URL('./', location.href);
 
-const client = new Yardgraph({ serverURL });
-
-const readViewer = async (): Promise<Data> =>
-  (await client.graphql('{ viewer { workspace { id } user { id } } }')).viewer;
+const readViewer = async (): Promise<Data> => (await read('viewer { workspace { id } user { id } }')).viewer;
 
 type Checked = Preview & Explained & { readonly notes: readonly string[] };
 
@@ -321,15 +318,13 @@ class ImportDialog extends HTMLElement {
   }
 
   #kindMenu() {
-    const choose = ({ target }: Event) => {
-      [this.#kind, this.#isKindChosen] = [kindNamed((target as HTMLSelectElement).value), true];
+    const choose = (name: string) => {
+      [this.#kind, this.#isKindChosen] = [kindNamed(name), true];
       void this.#propose();
     };
     const current = this.#columns[0]?.kind ?? this.#kind;
-    const option = (name: string) =>
-      html`<option value=${name} ?selected=${name === current?.name}>${title(kindOf(name).list)}</option>`;
-    return html`<label class="row">The rows become
-      <select @change=${choose}>${[...kindNames, 'Label'].map(option)}</select></label>`;
+    const kinds = Object.fromEntries([...kindNames, 'Label'].map((name) => [name, title(kindOf(name).list)]));
+    return html`<label class="row">The rows become ${menu(kinds, current?.name ?? '', choose)}</label>`;
   }
 
   #doubts(checked: Checked) {
@@ -341,22 +336,19 @@ class ImportDialog extends HTMLElement {
       return html`<tr>
         <th scope="row">${count === 1 ? `Line ${line}` : `${countedRows(count)} from line ${line}`}${text ? `: ${text}` : ''}
           <small>${count === 1 ? numberedName({ ...fields, id: '' }) : ''}</small></th>
-        <td class="whole">${inTitles(message)}${question ? `. ${question}` : ''}
+        <td>${inTitles(message)}${question ? `. ${question}` : ''}
           <div class="row">${this.#remedy(value, checked)}</div></td></tr>`;
     };
-    const table = html`<div class="card scroll" tabindex="0" role="region" aria-label="Not clear"><table>
+    const table =
+      () => html`<header class="row"><h2>Not clear</h2> <small>${countedRows(totals.rows.REJECTED)}</small></header>
+      <div class="card scroll" tabindex="0" role="region" aria-label="Not clear"><table>
       <thead><tr>${['In the file', 'Problem'].map((head) => headOf(head))}</tr></thead>
-      <tbody>${values.slice(0, 20).map(row)}</tbody></table></div>`;
-    return html`${
-      values.length > 0
-        ? html`<header class="row"><h2>Not clear</h2> <small>${countedRows(totals.rows.REJECTED)}</small></header> ${table}
-          ${values.length > 20 ? html`<p><small>and ${formatCount(values.length - 20)} other problems</small></p>` : nothing}`
-        : nothing
-    } ${
-      namesakes > 0
-        ? html`<p class="notice pad">Stored already with names of new rows: ${formatCount(namesakes)}. These rows become second records.</p>`
-        : nothing
-    } ${[...totals.missing].map(([kind, names]) => (names.size > 0 ? this.#created(kind, names) : nothing))} ${this.#used()} ${changeTable(checked, checked)}
+      <tbody>${values.slice(0, 20).map(row)}</tbody></table></div>
+      ${values.length > 20 ? html`<p><small>and ${formatCount(values.length - 20)} other problems</small></p>` : nothing}`;
+    const stored = html`<p class="notice pad">Stored already with names of new rows: ${formatCount(namesakes)}. These rows become second records.</p>`;
+    return html`${values.length > 0 ? table() : nothing} ${namesakes > 0 ? stored : nothing}
+      ${[...totals.missing].map(([kind, names]) => (names.size > 0 ? this.#created(kind, names) : nothing))}
+      ${this.#used()} ${changeTable(checked, checked)}
       <p>${notes.map((note) => html`<small>${note}</small><br>`)}</p>`;
   }
 

@@ -4,7 +4,7 @@ import { addressOf } from './address.ts';
 import { nameOf, undoRunId } from './kinds.ts';
 import { atMost, query } from './queries.ts';
 import type { Data, Page, Viewer } from './service.ts';
-import { button, cellOf, notice, tableOf } from './values.ts';
+import { button, cellOf, notice, tableOf, toOverview } from './values.ts';
 import { report } from './writes.ts';
 
 /** The name of the file, without the ID that makes the message unique. An undo of an undo is the import again. */
@@ -25,8 +25,7 @@ async function undoRun(run: Data, page: Page): Promise<void> {
 }
 
 function listOf({ nodes, pageInfo }: Data, page: Page) {
-  if (nodes.length === 0)
-    return notice('No file was imported yet', html`<a class="button" href="explore">Overview</a>`);
+  if (nodes.length === 0) return notice('No file was imported yet', toOverview);
   // An undo is a later run, which may be undone itself. The import may have gone on since.
   const undoOf = (run: Data): Data | undefined => {
     const undo = nodes.slice(0, nodes.indexOf(run)).find(({ id }: Data) => id === undoRunId(run.id));

@@ -6,33 +6,27 @@ import { columns, kindNames, kindOf, textFields, title, words } from './kinds.ts
 import { allQuery, bestQueries, rankMatches, rankOf } from './matches.ts';
 import { rowsOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
-import { notice, recordTable } from './values.ts';
+import { notice, recordTable, toOverview } from './values.ts';
 
 const shownMatches = 5;
 
 /** Searches `all records`, or those of a table. */
-export function searchForm(
-  records: string,
-  search: string | undefined,
-  addressOf: (search: string) => string,
-  hint = '',
-) {
+export function searchForm(records: string, addressOf: (search: string) => string, search = '', hint = '') {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     location.assign(addressOf(String(new FormData(event.target as HTMLFormElement).get('search')).trim()));
   };
   return html`<form role="search" aria-label=${title(records)} @submit=${submit}>
-    <input type="search" name="search" aria-label=${`Search ${records}`} .value=${search ?? ''}
+    <input type="search" name="search" aria-label=${`Search ${records}`} .value=${search}
       placeholder=${`Search ${records}${hint}`} title="Finds records with all words. erp:4711 is the ID 4711 of the system erp.">
   </form>`;
 }
 
 /** Empty again on another page. */
-export const searchEverywhere = ({ kind, search }: View) =>
-  keyed(
-    location.search,
-    searchForm('all records', kind ? '' : search, (search) => addressOf({ search }), '  ( / )'),
-  );
+export function searchEverywhere({ kind, search }: View) {
+  const addressFor = (search: string) => addressOf({ search });
+  return keyed(location.search, searchForm('all records', addressFor, kind ? '' : search, '  ( / )'));
+}
 
 /** The slash key leads to the search, except while somebody types. Down leads from a search to its first match. */
 export function moveToSearch(event: KeyboardEvent): void {
@@ -84,10 +78,7 @@ export const searchResults: Viewer = {
     });
     const isWhole = kindNames.every((kind) => kindOf(kind).list in data);
     const none = isWhole
-      ? notice(
-          'Nothing matches. An ID of another system begins with its name, such as erp:4711',
-          html`<a class="button" href="explore">Overview</a>`,
-        )
+      ? notice('Nothing matches. An ID of another system begins with its name, such as erp:4711', toOverview)
       : html`<p role="status">Searching…</p>`;
     return { title: `Matches of “${search}”`, content: sections.length > 0 ? sections : none };
   },

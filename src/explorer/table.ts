@@ -161,7 +161,7 @@ export const table: Viewer = {
     const note = shown ? noteOf(view, shown, data.count?.totalCount) : '';
     const narrowing = facets(view, data);
     const narrow = html`<button type="button" class="bare narrow" popovertarget="facets">Narrow down</button>`;
-    const searching = searchForm(words(list), search, (search) => firstPage(view, { search }));
+    const searching = searchForm(words(list), (search) => firstPage(view, { search }), search);
     const part = `Printed are the records ${note}: filter the table, or print the next page, too.`;
     const content = html`<div class="tools row">
         ${searching} ${chips(view, data)} ${filterForm(view)} ${narrowing ? narrow : nothing}

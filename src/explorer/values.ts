@@ -167,8 +167,18 @@ function pickAll({ target }: Event): void {
 export const button = (text: string, onClick: () => void, classes = '') =>
   html`<button type="button" class=${classes} @click=${onClick}>${text}</button>`;
 
+/** A menu of texts by their values. */
+export function menu(texts: Readonly<Data>, chosen: string, choose: (value: string) => void, label?: string) {
+  const option = ([value, text]: [string, string]) =>
+    html`<option value=${value} .selected=${value === chosen}>${text}</option>`;
+  const listen = ({ target }: Event) => choose((target as HTMLSelectElement).value);
+  return html`<select aria-label=${label ?? nothing} @change=${listen}>${Object.entries(texts).map(option)}</select>`;
+}
+
 export const newLink = (kind: string, filters: readonly Filter[] = []) =>
   html`<a class="button primary" href=${addressOf({ kind, view: 'new', filters })}>New ${words(kind)}</a>`;
+
+export const toOverview = html`<a class="button" href="explore">Overview</a>`;
 
 /** Says in one sentence why a page has no content, and offers the buttons that help. */
 export const notice = (sentence: string, buttons: unknown, classes = 'empty') =>
