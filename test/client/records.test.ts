@@ -156,28 +156,6 @@ test('changes returns every change once, in order, page by page, from a cursor o
   expect(names).toEqual(['one', 'two']);
 });
 
-test('revertChanges gives the records of a range their earlier state back, and says what was not reversed', async () => {
-  const [yard, depot] = await yardgraph.locations.create([{ name: 'Yard' }, { name: 'Depot' }]);
-  await yardgraph.locations.update([{ id: depot.id, name: 'Quay' }]);
-  await yardgraph.projects.create([{ name: 'Wall', locationId: yard.id }]);
-  const message = 'this location has changed since, last by change 3';
-
-  expect(await yardgraph.revertChanges({ after: '0', upTo: '2' })).toEqual({
-    ...{ reversed: 0, kept: 1, failed: 1, made: 0 },
-    notReversed: [
-      {
-        ...{ cursor: '1', kind: 'LOCATION', recordId: yard.id, outcome: 'FAILED' },
-        message: expect.stringMatching(/^this location is referenced by 1 project: project_\w+$/),
-      },
-      { cursor: '2', kind: 'LOCATION', recordId: depot.id, outcome: 'KEPT', message },
-    ],
-  });
-  const all = { reversed: 4, kept: 0, failed: 0, made: 3, notReversed: [] };
-  for (const _ of ['once', 'again']) {
-    expect(await yardgraph.revertChanges({ after: '0', upTo: '4' }, { idempotencyKey: 'undo-1' })).toEqual(all);
-  }
-});
-
 describe('an error of the service', () => {
   test('lists every invalid field of a batch, including those that its message only counts', async () => {
     const batch = named(13).map((asset) => ({ ...asset, acquiredAt: 'soon' }));

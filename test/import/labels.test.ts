@@ -52,21 +52,6 @@ test('an export comes back, by the keys or by the IDs', async () => {
   expect(await labels()).toEqual([{ key: 'STATUS:8', name: 'Rented', color: '#2e7d32' }]);
 });
 
-test('labels beside files of other kinds need no --upsert-by, and follow none of theirs', async () => {
-  const files = {
-    'labels.csv': 'type,id,name\nSTATUS,status-7,In use\n',
-    'assets.csv': 'externalIds.erp,name,statusId\n1,Crane,status-7\n',
-  };
-  await imports.import(files, '--upsert-by', 'externalIds.erp');
-
-  const { out } = await imports.import(files, '--upsert-by', 'externalIds.erp');
-
-  expect(out).toContain('0 created, 0 updated, 2 unchanged, 0 refused');
-  expect(
-    (await imports.import({ 'assets.csv': files['assets.csv'], 'labels.csv': files['labels.csv'] })).out,
-  ).toContain('1 created, 0 updated, 1 unchanged, 0 refused');
-});
-
 test('a name beside an ID may be that of a label of the same import', async () => {
   await imports.import({ 'labels.csv': 'type,id,name\nSTATUS,7,In use\n' });
   const { out } = await imports.import({
