@@ -6,25 +6,16 @@ import { buffer } from 'node:stream/consumers';
 
 /** `random` returns a number from 0 to 1. Only writes are dropped, the fraction `rate` of them. */
 export async function startDroppingProxy(target: () => string, rate: number, random: () => number) {
-  /** How many requests were lost, and how many responses. */
-  const dropped = { requests: 0, responses: 0 };
   const server = createServer(async (request, response) => {
     const body = await buffer(request);
     const chance = request.method === 'GET' ? 1 : random();
-    if (chance < rate / 2) {
-      dropped.requests += 1;
-      return void response.destroy();
-    }
+    if (chance < rate / 2) return void response.destroy();
     const { hostname, port } = new URL(target());
     const passedOn = send({ hostname, port, path: request.url, method: request.method, headers: request.headers });
     passedOn.on('error', () => response.destroy());
     passedOn.on('response', async (received) => {
       const content = await buffer(received).catch(() => undefined);
-      if (!content) return void response.destroy();
-      if (chance < rate) {
-        dropped.responses += 1;
-        return void response.destroy();
-      }
+      if (!content || chance < rate) return void response.destroy();
       response.writeHead(received.statusCode ?? 500, received.headers).end(content);
     });
     passedOn.end(body);
@@ -33,7 +24,6 @@ export async function startDroppingProxy(target: () => string, rate: number, ran
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    dropped,
     async stop() {
       server.closeAllConnections();
       server.close();
