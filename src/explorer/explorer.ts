@@ -22,9 +22,6 @@ const main = element('main');
 
 const missing: Viewer = {
   queries: () => [],
-  async *read() {
-    yield {};
-  },
   draw: () => ({
     title: 'There is no such page',
     content: notice('The explorer has no view at this address', toOverview),
@@ -50,6 +47,7 @@ async function* readParts(shown: Shown): AsyncGenerator<Data> {
   const { view } = shown;
   const viewer = viewerOf(view);
   if (viewer.read) return yield* viewer.read(view, shown.data);
+  if (viewer.queries(view, shown.data).length === 0) yield {};
   for (let at = 0; at < viewer.queries(view, shown.data).length; at += 1)
     yield await read(viewer.queries(view, shown.data)[at] ?? '');
 }

@@ -152,17 +152,15 @@ const maxValues = 5;
 const maxCounted = 20_000;
 
 /** Depends on the count of the table. A search looks at all records of the kind, whose number is read first. */
-export function facetQueries(view: View, { count, all }: Data): readonly string[] {
+export function facetQueries(view: View, data: Data): readonly string[] {
   const { kind = '', search } = view;
-  const counted = (search ? all : count)?.totalCount ?? Number.POSITIVE_INFINITY;
+  const counted = data[search ? 'all' : 'count']?.totalCount ?? Number.POSITIVE_INFINITY;
   const isCheap = (link: string) => counted <= maxCounted || (!search && othersOf(view, link).length === 0);
   const facets = facetFields(kind).filter(isCheap);
   const facetQuery = (link: string) =>
     `${link}Facet: ${groupsQuery(kind, link, maxValues + 1, whereOf({ ...view, filters: othersOf(view, link) }))}`;
-  return [
-    ...(search ? [`all: ${query(kindOf(kind).list, { first: 0 }, 'totalCount')}`] : []),
-    ...(facets.length > 0 ? [facets.map(facetQuery).join('\n  ')] : []),
-  ];
+  const all = search ? `all: ${query(kindOf(kind).list, { first: 0 }, 'totalCount')}` : '';
+  return [all, facets.map(facetQuery).join('\n  ')].filter(Boolean);
 }
 
 /** Chosen values are added to each other: the records have one of them. */

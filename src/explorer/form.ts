@@ -152,21 +152,20 @@ function givenValues({ kind, filters = [] }: View): Data {
 }
 
 export const creation: Viewer = {
-  queries: (view) =>
-    Object.entries(givenValues(view)).flatMap(([field, id]) => {
+  queries(view) {
+    const links = Object.entries(givenValues(view)).flatMap(([field, id]) => {
       const { [field]: type = '' } = kindOf(view.kind).inputs;
       return isLink(type) ? `${linkOf(field)}: ${query(kindOf(type).one, { id }, choiceOf(type))}` : [];
-    }),
-  async *read(view) {
-    const queries = creation.queries(view, {});
-    yield { links: queries.length > 0 ? await read(...queries) : {} };
+    });
+    return links.length > 0 ? [links.join('\n  ')] : [];
   },
-  draw(view, { links }, page) {
+  draw(view, links, page) {
     const { kind = '' } = view;
+    const isRead = Object.keys(links).length > 0 || creation.queries(view, {}).length === 0;
     return {
       title: `New ${words(kind)}`,
       crumb: html`<a href=${addressOf({ kind })}>${title(kindOf(kind).list)}</a>`,
-      content: links && formPage({ kind, record: { ...givenValues(view), ...links }, page }),
+      content: isRead && formPage({ kind, record: { ...givenValues(view), ...links }, page }),
     };
   },
 };

@@ -129,13 +129,13 @@ export function settings({ columns, choices, change }: ColumnForm, decode: (enco
   const { dates = '', decimalComma, encoding = '', timeZone, upsertBy = [] } = choices;
   const field = (name: string, value: string, texts: Texts, choose: (value: string) => void) =>
     html`<label class="field">${optionTitles[name]} ${menu(texts, value, choose)}</label>`;
-  const forms = Object.fromEntries([...new Set([dates, ...dateForms])].map((form) => [form, form || '2026-12-31']));
+  const forms = Object.fromEntries(['', dates, ...dateForms].map((form) => [form, form || '2026-12-31']));
   const setZone = ({ target }: Event) => change({ timeZone: (target as HTMLInputElement).value });
   const keys = keysOf(columns, choices);
   const isOfOneKind = new Set(columns.map(({ kind }) => kind)).size === 1;
   return html`<details><summary>How the values are read</summary>
     <div class="form pad">
-      ${field('dates', dates, { '': '2026-12-31', ...forms }, (value) => change({ dates: value || undefined }))}
+      ${field('dates', dates, forms, (value) => change({ dates: value || undefined }))}
       ${field('decimal-comma', String(decimalComma), { false: '53.08', true: '53,08' }, (value) => change({ decimalComma: value === 'true' }))}
       <label class="field">${optionTitles['time-zone']} <input value=${timeZone} @change=${setZone}></label>
       ${field('encoding', encoding, encodings, (value) => decode(value || 'utf-8'))}

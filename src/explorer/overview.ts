@@ -23,10 +23,12 @@ const groups: readonly (readonly [title: string, kind: string, time: string, ...
 
 const fields = ['id', 'name', 'reference', 'asset', 'location', 'status', 'startDate', 'endDate'];
 
-const statusesQuery = `statuses: ${groupsQuery('WorkOrder', 'status', 50)}`;
-
 const statusLabels = { first: atMost(20), where: { key: { startsWith: 'STATUS:' } } };
-const labelsQuery = query('labels', statusLabels, 'nodes { key name color }');
+const firstQuery = [
+  ...kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')),
+  `statuses: ${groupsQuery('WorkOrder', 'status', 50)}`,
+  query('labels', statusLabels, 'nodes { key name color }'),
+].join('\n  ');
 
 const statusesOf = ({ statuses }: Data): readonly Data[] =>
   statuses.groups.map(({ statusId: id, status }: Data) => status ?? { id });
@@ -170,8 +172,9 @@ function barOf({ kind, field }: Chart, group: Data, most: number) {
   </tr>`;
 }
 
-function chartOf(chart: Chart, { groups, totalCount, hasMoreGroups }: Data, total: number) {
+function chartOf(chart: Chart, summary: Data | undefined, total = 0) {
   const { title, kind, field } = chart;
+  const { groups = [], totalCount = total, hasMoreGroups } = summary ?? {};
   const isOfMonths = field === 'startDate';
   const rest = isOfMonths || total === totalCount ? [] : [{ count: total - totalCount }];
   const inOrder = isOfMonths ? groups.toSorted((a: Data, b: Data) => (a.startMonth < b.startMonth ? -1 : 1)) : groups;
@@ -197,22 +200,15 @@ function firstSteps(mayWrite: boolean, labels: readonly Data[]) {
   return notice('No records are stored here yet', html`${statuses} ${mayWrite ? entries : nothing} ${demo}`);
 }
 
-const countsQuery = kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')).join('\n  ');
-
 export const overview: Viewer = {
   // Each chart by itself: some take longer.
-  queries(view, data) {
-    const first = `${countsQuery}\n  ${statusesQuery}\n  ${labelsQuery}`;
-    return data.statuses ? [first, agendaQuery(view, data), ...charts.map(chartQuery)] : [first];
-  },
+  queries: (view, data) =>
+    data.statuses ? [firstQuery, agendaQuery(view, data), ...charts.map(chartQuery)] : [firstQuery],
   draw(view, data, { mayWrite }) {
     const isEmpty = kindNames.every((kind) => totalOf(kind, data) === 0);
     const overdue: number = data.group0?.totalCount ?? 0;
     const today = new Date().toLocaleDateString(dateLocale, { weekday: 'long', day: 'numeric', month: 'long' });
-    const drawn = charts.map((chart, index) => {
-      const summary = data[`chart${index}`];
-      return summary ? chartOf(chart, summary, totalOf(chart.kind, data) ?? 0) : nothing;
-    });
+    const drawn = charts.map((chart, index) => chartOf(chart, data[`chart${index}`], totalOf(chart.kind, data)));
     return {
       title: 'Overview',
       note: overdue > 0 ? `${today}: ${overdue.toLocaleString()} overdue` : today,

@@ -221,13 +221,13 @@ function linkedRecords(from: string, found: Data, { mayWrite }: Page) {
 
 function recordPage(view: View, found: Data, history: Data, names: Data, page: Page) {
   const { kind = '' } = view;
-  const details = () => html`<div class="columns">
-    <section><header><h2>Details</h2></header>${detailList(kind, found)}</section>
-    ${historyPage(view, history, names, page.mayWrite(kind))}
-  </div>`;
-  return html`
-    ${isRecord(kind) ? factList(kind, found) : html`<p>The records with this ${words(kind)} are listed here.</p>`}
-    ${linkedRecords(kind, found, page)} ${isRecord(kind) ? details() : nothing}`;
+  const linked = linkedRecords(kind, found, page);
+  if (!isRecord(kind)) return html`<p>The records with this ${words(kind)} are listed here.</p> ${linked}`;
+  return html`${factList(kind, found)} ${linked}
+    <div class="columns">
+      <section><header><h2>Details</h2></header>${detailList(kind, found)}</section>
+      ${historyPage(view, history, names, page.mayWrite(kind))}
+    </div>`;
 }
 
 function content(view: View, { names, deletion, history, ...data }: Data, page: Page) {
@@ -263,12 +263,11 @@ export const record: Viewer = {
     const data = await read(recordQuery(view));
     const found = data[kindOf(kind).one];
     const isGone = !found && isRecord(kind);
-    const { latest, history } = isGone
-      ? await read(`latest: ${historyQuery({ id }, 1)}`, historyQuery({ id, after }))
-      : { latest: undefined, history: found?.history };
-    const [deletion] = latest?.nodes ?? [];
-    const names = await readNames(kind, [...(deletion ? [deletion] : []), ...(history?.nodes ?? [])]);
-    yield { ...data, deletion, history: { ...history, horizon: data.changeHorizon }, names };
+    const queries = [`latest: ${historyQuery({ id }, 1)}`, historyQuery({ id, after })];
+    const { latest, history }: Data = isGone ? await read(...queries) : (found ?? {});
+    const deletions: readonly Data[] = latest?.nodes ?? [];
+    const names = await readNames(kind, [...deletions, ...(history?.nodes ?? [])]);
+    yield { ...data, deletion: deletions[0], history: { ...history, horizon: data.changeHorizon }, names };
   },
   draw(view, data, page) {
     const { kind = '', id } = view;

@@ -30,8 +30,7 @@ export function time(value: string, hasDay = true): TemplateResult {
 }
 
 /** The colour of a label, for the property `style`: the policy of the page forbids the attribute. */
-export const labelStyle = (color: string | null | undefined): string =>
-  color && CSS.supports('color', color) ? `--label: ${color}` : '';
+export const labelStyle = (color: string | null | undefined): string => (color ? `--label: ${color}` : '');
 
 /** A link to a record, or to an entity of another system, in the colour of its label. A status is a chip. */
 export function link(
@@ -167,7 +166,6 @@ function pickAll({ target }: Event): void {
 export const button = (text: string, onClick: () => void, classes = '') =>
   html`<button type="button" class=${classes} @click=${onClick}>${text}</button>`;
 
-/** A menu of texts by their values. */
 export function menu(texts: Readonly<Data>, chosen: string, choose: (value: string) => void, label?: string) {
   const option = ([value, text]: [string, string]) =>
     html`<option value=${value} .selected=${value === chosen}>${text}</option>`;
