@@ -111,7 +111,6 @@ class Picker extends AsyncDirective {
   #show(targets: readonly Data[], text?: string, problem?: string): void {
     this.#found = { targets, text, problem };
     this.#draw();
-    document.getElementById(`${this.#options.id}-list`)?.scrollIntoView({ block: 'nearest' });
   }
 
   async #read(text: string, pause: number): Promise<void> {
@@ -211,6 +210,11 @@ class Picker extends AsyncDirective {
       this.#draw();
       void this.#accept(false);
     };
+    // Over a dialog, which would cut it off.
+    const toggle = (list?: Element) => {
+      const source = list?.previousElementSibling as HTMLElement;
+      if (list?.isConnected) (list as HTMLElement).togglePopover({ force: this.#isOpen, source });
+    };
     // The input keeps the keyboard.
     const keepFocus = (event: Event) => event.preventDefault();
     const option = ([text, choose, hint]: Choice, index: number) => html`<li class="row" role="option"
@@ -225,7 +229,7 @@ class Picker extends AsyncDirective {
         @click=${() => this.#isOpen || this.#open()} @input=${type}
         @keydown=${(event: KeyboardEvent) => void this.#press(event)} @blur=${leave}>
       <ul class="options floats" id=${`${id}-list`} role="listbox" aria-label=${title(linkOf(name))}
-        ?hidden=${!this.#isOpen} @mousedown=${keepFocus}>
+        popover="manual" ${ref(toggle)} @mousedown=${keepFocus}>
         ${found.targets.length === 0 ? none : nothing} ${choices.map(option)}
       </ul> ${isLeft ? html`<small class="error" id=${`${id}-wrong`}>${validity}</small>` : nothing}`;
   }

@@ -609,5 +609,20 @@ describeInChromium('a work order in the explorer', () => {
     await ofOne.getByRole('button', { name: 'Clear end date of 1 work order' }).click();
     await ofOne.getByText('B 0: Enter the date of this time.').waitFor();
     expect(await found()).toEqual(stored);
+    // A list of choices is over the dialog, which it does not scroll.
+    await service.create('/locations', ...Array.from({ length: 9 }, (_, at) => ({ name: `Pier ${at}` })));
+    await ofOne.getByLabel('Field').selectOption('Location');
+    const place = ofOne.getByRole('combobox', { name: 'Location' });
+    for (const size of [
+      { width: 1280, height: 900 },
+      { width: 420, height: 860 },
+    ]) {
+      await page.setViewportSize(size);
+      const before = await place.boundingBox();
+      await place.press('ArrowUp');
+      await ofOne.getByRole('option').last().click({ trial: true });
+      expect(await place.boundingBox()).toEqual(before);
+      await place.press('Escape');
+    }
   });
 });
