@@ -8,7 +8,6 @@ import { StartError } from '../errors.ts';
 import { formatCount, quote } from '../model/issues.ts';
 import { reasonColumn, reasonMark } from './columns.ts';
 import type { SourceRow, Warning } from './row.ts';
-import { ofTotals } from './warnings.ts';
 
 export interface TableOptions {
   readonly columns?: readonly string[] | undefined;
@@ -96,7 +95,7 @@ export class CsvParser {
     return { separator, names, lineBreak: firstBreak, quotesAll: header.isQuoted };
   }
 
-  /** Undefined for an empty row, for totals and footers, and for a repeated header, as in concatenated files. */
+  /** Undefined for an empty row, and for a repeated header, as in concatenated files. */
   private sourceOf(
     { line, text, cells: sent, problem }: CsvRow,
     { names, quotesAll }: CsvTable,
@@ -124,17 +123,15 @@ export class CsvParser {
       // Written back as a cell of the row.
       return { ...refuse(message), cells: [...cells, null] };
     }
-    const filled = cells.flatMap((cell) => cell?.trim() || []);
-    const isTotal = 2 * filled.length < names.length && ofTotals.test(filled[0] ?? '');
-    const isHeader =
-      cells.length > 1 && cells.every((cell, at) => headerName(cell).toLowerCase() === names[at]?.toLowerCase());
-    if (isTotal || isHeader) {
-      const message = isTotal ? 'a row of totals, or a footer' : 'the headings, repeated';
-      this.options.warn({ line, column: '', message, isFact: true });
+    const warn = (message: string) => this.options.warn({ line, column: '', message });
+    if (cells.length < names.length) warn('the row has fewer cells than the header');
+    else if (
+      cells.length > 1 &&
+      cells.every((cell, at) => headerName(cell).toLowerCase() === names[at]?.toLowerCase())
+    ) {
+      this.options.warn({ line, column: '', message: 'the headings, repeated', isFact: true });
       return undefined;
     }
-    if (cells.length < names.length)
-      this.options.warn({ line, column: '', message: 'the row has fewer cells than the header' });
     return { line, names, cells, text };
   }
 }

@@ -44,7 +44,7 @@ const signs: readonly (readonly [sign: RegExp, message: string])[] = [
 ];
 
 /** Starts a row of totals, or a line that a program prints around a table. */
-export const ofTotals =
+const ofTotals =
   /^(?:(?:sub|grand )?total|sum|count|(?:zwischen|gesamt)?summe|gesamt|anzahl|page \d+ of|seite \d+ von|\(\d+ rows?(?: affected)?|[-=+|]{3})[-=+|:\s.,)]*(?:\d[-=+|:\s\d.,)]{0,50}[a-zäöüß]{0,30})?$/i;
 
 /** The most values to compare, in some 20 MB of memory. */

@@ -150,20 +150,6 @@ test('a refused row says why', async () => {
   expect((await read('"name,uid\nA,1\n')).error).toContain('line 1, the header: the quote before "name,uid" is not');
 });
 
-test.each([
-  ['Gesamt: 6 Aufträge', 0],
-  ['Summe;;;17,50', 0],
-  ['Total 12;;', 0],
-  ['Total;;12;17,50', 1],
-  ['Total Station;;', 1],
-  ['1;Summe', 1],
-])('a row of totals, in which most cells are empty, is left out: %j', async (row, count) => {
-  const { rows, warnings } = await read(`Name;Ort;Status;Notes;UID\nKran;Hof;frei;;1\n${row}\n`);
-  const message = 'a row of totals, or a footer';
-  expect(rows).toHaveLength(1 + count);
-  if (count === 0) expect(warnings).toEqual([{ line: 3, column: '', message, isFact: true }]);
-});
-
 test('a row has its text as it stands, and the names of all columns', async () => {
   const { rows } = await read('name,Serial\tno.,\r\n"A" ,"x\r\ny"\r\nB\r\n');
 
