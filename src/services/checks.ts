@@ -222,7 +222,7 @@ export async function checkDeletions(
         const labels = { kind: target.kind.label, referring: referring.label };
         const issue: ValidationIssue = { path: [], code: 'still-referenced', ...labels, id: String(item.before?.id) };
         if (isValid(item) && releases(item, field)) addDependent(item, target, issue);
-        else if (!isValid(item) || since === undefined) target.issues.push(issue);
+        else target.issues.push(issue);
       }
     }
     const isChanged: Condition =

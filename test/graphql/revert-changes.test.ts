@@ -62,6 +62,19 @@ test('a label stays that records have got since, and one goes that no record has
   expect(await undone()).toMatchObject({ reversed: 3, kept: 1, failed: 2, notReversed });
 });
 
+test('a label stays that others have given to a record, also where this record is restored, too', async () => {
+  const own = { 'x-change-message': 'labels' };
+  const [project] = await service.create('/projects', { name: 'North' });
+  const after = await cursor();
+  await service.post('/labels', [{ key: 'STATUS:late', name: 'Late' }], own);
+  await service.patch(`/projects/${project.id}`, { statusId: 'late' });
+  await service.patch(`/projects/${project.id}`, { name: 'South' }, own);
+
+  const message = `this label is still referenced by the project ${project.id}`;
+  const result = await revert(after, await cursor(), { message: 'labels' });
+  expect(result).toMatchObject({ reversed: 1, failed: 1, notReversed: [{ outcome: 'FAILED', message }] });
+});
+
 test.each([
   [
     'x',
