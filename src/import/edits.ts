@@ -1,7 +1,8 @@
 /**
  * An export writes names beside IDs, and people edit the names. The texts beside an ID decide where they are not those
  * of its record, if the stored row still links to this record, or already to theirs: people import a file, edit it
- * further, and import it again. Other rows, in which somebody has edited the ID, are refused.
+ * further, and import it again. An ID that was edited alone looks the same: a note says that the name counts. Other rows
+ * are refused.
  */
 import type { Yardgraph } from '../../client/index.ts';
 import { words } from '../model/labels.ts';
