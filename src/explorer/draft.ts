@@ -46,6 +46,7 @@ const problems: Readonly<Record<string, string>> = {
   changed: 'somebody has changed the record meanwhile',
   clash: 'the asset has another allocation at this time. Save again to store both',
   'no-record': 'somebody has deleted this record meanwhile',
+  unknown: 'the service has not answered, and may have stored this all the same. Look before you save again',
 };
 
 export class Draft {
@@ -255,13 +256,14 @@ export class Draft {
       for await (const doubt of this.#findDoubts()) if (!this.#shownDoubts.has(doubt + values)) throw new Error(doubt);
       return await store(this.kind, input, !this.#shownDoubts.has(problems.clash + values));
     } catch (error) {
-      const { message, items = [] } = error as Data;
+      const { message, items = [], mayBeStored } = error as Data;
       const issues = items.flatMap(({ field = '', message }: Data) => {
         const path = field.replace(/\..*/s, '');
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
         return name ? [{ field: name, message: `${capitalized(message)}.` }] : [];
       });
-      const [problem = items[0]?.message ?? message] = items.flatMap(({ code }: Data) => problems[code] ?? []);
+      const known = mayBeStored ? [problems.unknown] : items.flatMap(({ code }: Data) => problems[code] ?? []);
+      const [problem = items[0]?.message ?? message] = known;
       this.#shownDoubts.add(problem + values);
       this.#show(issues.length > 0 ? { issues } : { problem });
       return undefined;

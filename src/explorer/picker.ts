@@ -141,6 +141,7 @@ class Picker extends AsyncDirective {
   /** Stores a record of this name, or names a new ID of another system, and picks it. */
   async #create(name: string): Promise<void> {
     const { kind } = this.#options;
+    const text = this.#text;
     const newId = `${words(kind)} ${fold(name)}`.replace(/[^\p{L}\p{N}]+/gu, '-');
     // A second click finds no entry.
     this.#show([], undefined, 'Storing…');
@@ -148,7 +149,8 @@ class Picker extends AsyncDirective {
       const item = isRecord(kind) ? { name } : { key: labelKey(kind, newId), name };
       const { records, range } = await store(isRecord(kind) ? kind : 'Label', [item]);
       report(`${title(kind)} created.`, range);
-      this.#pick({ id: isRecord(kind) ? records[0]?.id : newId, name });
+      // Somebody may have chosen another one meanwhile.
+      if (this.#text === text) this.#pick({ id: isRecord(kind) ? records[0]?.id : newId, name });
     } catch (error) {
       this.#show([], undefined, `Not created: ${(error as Error).message}.`);
     }

@@ -34,7 +34,9 @@ async function tracked<T>(action: string, write: (changeMessage: string) => Prom
   const message = `${action} in the explorer (${number.toString(36)})`;
   const after = await yardgraph.changeCursor();
   const result = await write(message);
-  return { result, range: { after, upTo: await yardgraph.changeCursor(), message } };
+  // The write is stored, whatever comes of this request.
+  const upTo = await yardgraph.changeCursor().catch(() => undefined);
+  return { result, range: upTo === undefined ? undefined : { after, upTo, message } };
 }
 
 /** Stores records, all or none. Returns them with the range of their changes. */

@@ -175,8 +175,21 @@ describeInChromium('a work order in the explorer', () => {
       .getByText(/^Not saved: /)
       .waitFor();
     await page.unroute('**/graphql');
+    // Only a write that fails may be stored all the same. What fails after it hides nothing but its undo.
+    const isSent = (route: Route, text: string) => route.request().postData()?.includes(text) ?? false;
+    const fail = (route: Route) => route.fulfill({ status: 500, body: '{}' });
+    await page.route('**/graphql', (route) => (isSent(route, 'updateWorkOrders') ? fail(route) : route.fallback()));
+    await save(page).click();
+    await page.getByText('Not saved: the service has not answered, and may have stored this all the same.').waitFor();
+    await page.unroute('**/graphql');
+    let isStored = false;
+    await page.route('**/graphql', (route) => {
+      isStored ||= isSent(route, 'updateWorkOrders');
+      return isStored && isSent(route, '{ changeCursor }') ? fail(route) : route.fallback();
+    });
     await save(page).click();
     await status(page).getByText('Saved.').waitFor();
+    expect(await status(page).getByRole('button', { name: 'Undo' }).count()).toBe(0);
     expect(await read()).toMatchObject({ ...stored, notes: 'short' });
     // The message is on this page, and on no other one.
     await page.getByRole('link', { name: 'Edit' }).click();
@@ -399,12 +412,23 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByText('A proposal: the asset is here now.').waitFor();
     expect(await place()).toEqual(['CR-1 Crane', 'North yard']);
     await link('Location').fill('Site 9');
+    let answer = () => {};
+    const isChosen = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('createLocations')) await isChosen;
+      await route.continue();
+    });
     await page.getByRole('option', { name: 'Create “Site 9” as a location' }).dblclick();
+    // A later choice stays.
+    await link('Location').fill('north yard');
+    await link('Location').press('Enter');
+    await expect.poll(place).toEqual(['CR-1 Crane', 'North yard']);
+    answer();
     await status(page).getByText('Location created.').waitFor();
     const sites = '{ locations(where: { name: { eq: "Site 9" } }) { totalCount } }';
     expect((await service.data(sites)).locations.totalCount).toBe(1);
-    await link('Location').fill('north yard');
-    await link('Location').press('Enter');
     await link('Status').fill('Just begun');
     await page.getByRole('option', { name: 'Create “Just begun” as a status' }).click();
     await expect.poll(() => status(page).innerText()).toContain('Status created.');
