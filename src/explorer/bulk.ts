@@ -70,7 +70,7 @@ async function save(bulk: BulkChange): Promise<void> {
     mistakes.map(({ message }) => ({ field, message: `${numberedName(record)}: ${message}` })),
   );
   if (!draft.check(dialog.querySelector('form'), wrong)) return;
-  const stored = await draft.store(drafts.map(({ item }) => item));
+  const stored = await draft.store(drafts);
   if (stored) {
     dialog.close();
     // The message takes the keyboard, with its undo.

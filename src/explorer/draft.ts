@@ -1,10 +1,11 @@
 /** The entries of a form: reads their values, checks them, and stores them. */
 import { capitalized } from '../model/labels.ts';
 import { clockTexts, isReversed, movedDay, readTime } from './clock.ts';
-import { inOrder, isLink, kindOf, linkOf, numberedName } from './kinds.ts';
+import { inOrder, isLink, kindOf, linkOf, nameFields, numberedName } from './kinds.ts';
 import { fold } from './matches.ts';
-import { namesOf, query } from './queries.ts';
-import { type Data, read } from './service.ts';
+import { namesOf, query, selectionOf } from './queries.ts';
+import { type Data, read, yardgraph } from './service.ts';
+import { timeTexts } from './values.ts';
 import { store } from './writes.ts';
 
 export const longTexts = ['notes', 'description'];
@@ -44,7 +45,6 @@ type FieldIssue = { readonly field: string; readonly message: string };
 /** By the codes of issues. */
 const problems: Readonly<Record<string, string>> = {
   changed: 'somebody has changed the record meanwhile',
-  clash: 'the asset has another allocation at this time. Save again to store both',
   'no-record': 'somebody has deleted this record meanwhile',
   unknown: 'the service has not answered, and may have stored this all the same. Look before you save again',
 };
@@ -59,8 +59,8 @@ export class Draft {
   isBusy = false;
   /** The systems of which other records of the kind have IDs. */
   systems: readonly string[] = [];
-  /** Doubts that were shown, each with the values: it keeps the same ones from being stored once. */
-  readonly #shownDoubts = new Set<string>();
+  /** The doubts that were shown, with the values, which the same ones do not keep from being stored again. */
+  #shownDoubts = '';
   /** By the names of their inputs. A restored value is no entry. */
   readonly #entries = new Map<string, Entry>();
   readonly #redraw: () => void;
@@ -223,38 +223,65 @@ export class Draft {
     });
   }
 
-  /** The condition on other work orders of the asset at the same time. A date is the whole day. */
-  #sameTime(): object | undefined {
+  /** The condition on others of the asset at the same time. A date is the whole day. An allocation may never end. */
+  get #sameTime(): object | undefined {
     const [start, end] = period.map((name) => this.timeOf(name).value);
-    const [id, assetId] = [this.record.id ?? '', this.valueOf('assetId')];
-    const isMoved = !id || this.changed.some((name) => ['assetId', ...period].includes(name));
-    if (this.kind !== 'WorkOrder' || !isMoved || !assetId || !start || !end) return undefined;
-    const [[day], [lastDay, time]] = [clockTexts(start), clockTexts(end)];
-    const or = [{ endDate: { gt: start } }, { endDate: { eq: day } }];
-    return { id: { ne: id }, assetId: { eq: assetId }, startDate: { lt: time ? end : movedDay(lastDay, 1) }, or };
+    const [isAllocation, assetId] = [this.kind === 'Allocation', this.valueOf('assetId')];
+    const isMoved = !this.record.id || this.changed.some((name) => ['assetId', ...period].includes(name));
+    if (!isMoved || !assetId || !start || !(isAllocation || end)) return undefined;
+    const [[day], [lastDay, time]] = [clockTexts(start), clockTexts(end ?? null)];
+    const startDate = end ? { lt: time ? end : movedDay(lastDay, 1) } : { isNull: false };
+    const ends = [{ gt: start }, { eq: day }, ...(isAllocation ? [{ isNull: true }] : [])];
+    return { assetId: { eq: assetId }, startDate, or: ends.map((endDate) => ({ endDate })) };
   }
 
-  /** Says which other record has an entered external ID, or the asset at the same time. The service stores both. */
-  async *#findDoubts() {
+  /** Says which other record has an entered external ID. */
+  async #findIdDoubts(): Promise<readonly FieldIssue[]> {
     const { list } = kindOf(this.kind);
-    const find = async (where: object): Promise<Data | undefined> =>
-      (await read(query(list, { first: 1, where }, `nodes { ${namesOf(this.kind)} }`)))[list].nodes[0];
+    const doubts: FieldIssue[] = [];
     for (const [key, value] of Object.entries(this.valueOf('externalIds') ?? {})) {
-      const other = this.record.externalIds?.[key] !== value && (await find({ externalIds: { key, value } }));
-      if (other) yield `${numberedName(other)} has the ID ${value} of ${key} already. Save again to store both`;
+      if (this.record.externalIds?.[key] === value) continue;
+      const page = { first: 1, where: { externalIds: { key, value } } };
+      const [other] = (await read(query(list, page, `nodes { ${namesOf(this.kind)} }`)))[list].nodes;
+      const row = this.addedIds.findIndex(([system]) => system === key);
+      const field = row < 0 ? `externalIds.${key}` : `externalIds+${row}`;
+      const message = other && `${numberedName(other)} has this ID already. Save again to keep it on both.`;
+      if (other) doubts.push({ field, message });
     }
-    const where = this.#sameTime();
-    const other = where && (await find(where));
-    if (other) yield `the asset has the work order ${numberedName(other)} at this time. Save again to store both`;
+    return doubts;
   }
 
-  /** Stores records with the entries, and returns them. Otherwise shows why they are refused. */
-  async store(input: readonly Data[]) {
+  /** Names another record that an asset has at the same time. All of the given ones may be moved together. */
+  async #findClash(drafts: readonly Draft[]): Promise<string> {
+    const { kind } = this;
+    const or = drafts.slice(0, 100).flatMap((draft) => draft.#sameTime ?? []);
+    if (or.length === 0 || !['WorkOrder', 'Allocation'].includes(kind)) return '';
+    const where = { not: { id: { in: drafts.map(({ record }) => record.id ?? '') } }, or };
+    const shown = selectionOf(kind, [...nameFields(kind), 'asset', 'project', ...period]);
+    const list = `${kindOf(kind).list}(first: 1, where: $where) { totalCount nodes { ${shown} } }`;
+    const document = `query ($where: ${kind}Filter) { found: ${list} }`;
+    const { totalCount, nodes } = (await yardgraph.graphql(document, { where })).found;
+    if (totalCount === 0) return '';
+    const [{ asset, project, startDate, endDate, ...other }] = nodes;
+    const [start, end] = [startDate, endDate].map((time) => (time ? timeTexts(time) : undefined));
+    const last = [end?.day === start?.day ? '' : end?.day, end?.clock].filter(Boolean).join(' ');
+    const times = `${start?.day} ${start?.clock}`.trim() + (last && ` to ${last}`);
+    const name =
+      kind === 'WorkOrder' ? numberedName(other) : `an allocation${project ? ` for ${numberedName(project)}` : ''}`;
+    const more = totalCount > 1 ? ` and ${totalCount - 1} more` : '';
+    return `${numberedName(asset)} has ${name} (${times})${more} at this time. Press again to store both`;
+  }
+
+  /** Stores the records of these drafts, and returns them. Otherwise shows why they are refused, or doubts, once. */
+  async store(drafts: readonly Draft[]) {
     this.#show({ isBusy: true });
-    const values = JSON.stringify(input);
+    const input = drafts.map(({ item }) => item);
     try {
-      for await (const doubt of this.#findDoubts()) if (!this.#shownDoubts.has(doubt + values)) throw new Error(doubt);
-      return await store(this.kind, input, !this.#shownDoubts.has(problems.clash + values));
+      const [issues, problem] = [await this.#findIdDoubts(), await this.#findClash(drafts)];
+      const doubts = JSON.stringify([issues, problem, input]);
+      if (!(problem || issues.length > 0) || this.#shownDoubts === doubts) return await store(this.kind, input);
+      this.#shownDoubts = doubts;
+      this.#show({ issues, problem });
     } catch (error) {
       const { message, items = [], mayBeStored } = error as Data;
       const issues = items.flatMap(({ field = '', message }: Data) => {
@@ -264,9 +291,8 @@ export class Draft {
       });
       const known = mayBeStored ? [problems.unknown] : items.flatMap(({ code }: Data) => problems[code] ?? []);
       const [problem = items[0]?.message ?? message] = known;
-      this.#shownDoubts.add(problem + values);
       this.#show(issues.length > 0 ? { issues } : { problem });
-      return undefined;
     }
+    return undefined;
   }
 }

@@ -63,7 +63,8 @@ function externalIdInputs(draft: Draft) {
   const error = (name: string) =>
     issueOf(name) && html`<small class="full error" role="alert">${issueOf(name)}</small>`;
   const known = (system: string) => html`<label class="field">${system}
-    <input name=${`externalIds.${system}`} .value=${live(draft.entryOf(`externalIds.${system}`))}></label>`;
+    <input name=${`externalIds.${system}`} .value=${live(draft.entryOf(`externalIds.${system}`))}
+      aria-invalid=${issueOf(`externalIds.${system}`) ? 'true' : nothing}> ${error(`externalIds.${system}`)}</label>`;
   const input = (row: number, part: string, label: string, placeholder = label) =>
     html`<input name=${`externalIds${part}${row}`} .value=${live(draft.entryOf(`externalIds${part}${row}`))}
       aria-label=${label} placeholder=${placeholder} list=${part === '+' ? 'systems' : nothing} aria-invalid=${issueOf(`externalIds+${row}`) ? 'true' : nothing}>`;

@@ -68,7 +68,7 @@ class RecordForm extends HTMLElement {
     const { kind, page, noun = kind } = this.#options;
     if (!this.#draft.check(this.querySelector('form'))) return;
     if (!isNew && !this.isUnsaved) return this.#leave();
-    const stored = await this.#draft.store([this.#draft.item]);
+    const stored = await this.#draft.store([this.#draft]);
     if (!stored) return page.refresh();
     this.#isLeft = true;
     report(isNew ? `${title(noun)} created.` : 'Saved.', stored.range);

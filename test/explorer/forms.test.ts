@@ -353,7 +353,7 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.locator('[name="externalIds.erp"]').fill('B 9');
     await save(page).click();
-    await page.getByText('has the ID B 9 of erp already. Save again to store both.').waitFor();
+    await page.getByText('has this ID already. Save again to keep it on both.').waitFor();
     expect((await read()).externalIds).toMatchObject({ erp: '4711' });
   });
 
@@ -450,7 +450,7 @@ describeInChromium('a work order in the explorer', () => {
       `mutation { createAllocations(input: [{ assetId: "${crane?.id}", externalIds: { erp: "A 1" } }]) { id } }`,
     );
     await save(page).click();
-    await page.getByText('has the ID A 1 of erp already. Save again to store both.').waitFor();
+    await page.getByText('Crane has this ID already. Save again to keep it on both.').waitFor();
     await look(page, 'explorer-form');
     await save(page).click();
     await status(page).getByText('Allocation created.').waitFor();
@@ -466,9 +466,8 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByLabel('System', { exact: true }).fill('erp');
     await page.getByLabel('ID in this system').first().fill('A 1');
     await save(page).click();
-    await page.getByText('has the ID A 1 of erp already.').waitFor();
-    await save(page).click();
-    await page.getByText('Not saved: the asset has another allocation at this time.').waitFor();
+    await page.locator('.field:has([aria-invalid])').getByText('has this ID already.').waitFor();
+    await page.getByText('Not saved: CR-1 Crane has an allocation (Mar 02, 2026) at this time').waitFor();
     expect(await allocations()).toEqual([other, first]);
     await save(page).click();
     await status(page).getByText('Allocation created.').waitFor();
@@ -500,14 +499,14 @@ describeInChromium('a work order in the explorer', () => {
     );
     for (const [clash, ...times] of [
       ['', '2026-12-01', '11:00', '2026-12-01', '12:00'],
-      ['Winter service', '2026-12-01', '10:00', '2026-12-02', ''],
-      ['Inspection', '2026-12-03', '10:00', '2026-12-04', '12:00'],
+      ['Winter service (Tue, Dec 01 8:00 AM to 11:00 AM) and 1 more', '2026-12-01', '10:00', '2026-12-02', ''],
+      ['Inspection (Thu, Dec 03)', '2026-12-03', '10:00', '2026-12-04', '12:00'],
     ]) {
       await page.goto(`${origin}/explore?kind=WorkOrder&view=new&filter=assetId.eq:${crane?.id}`);
       for (const [at, name] of ['startDate', 'startDate.time', 'endDate', 'endDate.time'].entries())
         await page.locator(`[name="${name}"]`).fill(times[at] ?? '');
       await save(page).click();
-      if (clash) await page.getByText(`Not saved: the asset has the work order ${clash} at this time.`).waitFor();
+      if (clash) await page.getByText(`Not saved: Crane 3 has ${clash} at this time. Press again`).waitFor();
       if (clash) await save(page).click();
       await status(page).getByText('Work order created.').waitFor();
     }
@@ -515,6 +514,18 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByLabel('Notes').fill('Bring chains.');
     await save(page).click();
     await status(page).getByText('Saved.').waitFor();
+    // Also where several are moved: they do not meet each other where they were.
+    const times = ['2026-12-05', '2026-12-06', '2026-12-07'].map((day) => at(day, day));
+    await service.create('/work-orders', ...times.map((time, order) => ({ name: `Move ${order}`, ...time })));
+    await page.goto(`${origin}/explore?kind=WorkOrder&search=move`);
+    for (const order of [1, 2]) await page.getByLabel(`Select Move ${order}`).check();
+    await page.getByRole('button', { name: 'Change…' }).click();
+    await page.getByRole('dialog').getByLabel('Field').selectOption('Start and end, by days');
+    await page.getByLabel('Move start and end by days').fill('-1');
+    await page.getByRole('button', { name: 'Change 2 work orders' }).click();
+    await page.getByText('Not saved: Crane 3 has Move 0 (Sat, Dec 05) at this time. Press again').waitFor();
+    await page.getByRole('button', { name: 'Change 2 work orders' }).click();
+    await status(page).getByText('2 work orders changed.').waitFor();
   });
 
   test('is deleted after a look at the records that refer to it, and restored with their links', async () => {
