@@ -29,7 +29,7 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
   // An undo is a later run, which may be undone itself. The import may have gone on since.
   const undoOf = (run: Data): Data | undefined => {
     const undo = nodes.slice(0, nodes.indexOf(run)).find(({ id }: Data) => id === undoRunId(run.id));
-    return undo && Number(undo.upTo) > Number(run.upTo) && !undoOf(undo) ? undo : undefined;
+    return Number(undo?.upTo) > Number(run.upTo) ? undo : undefined;
   };
   const lastCell = (run: Data) => {
     const undo = undoOf(run);

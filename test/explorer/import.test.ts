@@ -369,7 +369,12 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText('1 change undone, 2 not undone: 1 asset changed since, 1 label used since.').waitFor();
     await page.getByRole('row', { name: /^cranes.csv .* undone, but for 2 / }).waitFor();
     await page.getByRole('row', { name: 'Undo of cranes.csv' }).getByRole('button', { name: 'Undo' }).click();
-    await page.getByRole('row', { name: /^cranes.csv again/ }).waitFor();
+    const again = page.getByRole('row', { name: /^cranes.csv again/ });
+    await again.getByRole('button', { name: 'Undo' }).click();
+    // Each undo has a row, and each change is undone once.
+    await page.getByRole('row', { name: 'Undo of cranes.csv again' }).waitFor();
+    await again.getByText('undone').waitFor();
+    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(1);
   });
 
   test('is not imported with a key that can only read, and the page says so', async () => {
