@@ -9,7 +9,7 @@ import { linkField, listField, pluralize, withArticle, words } from '../model/la
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { kindNamed, label, linkOrder } from '../records/index.ts';
 import { describeDifference } from './alike.ts';
-import { columnFields } from './columns.ts';
+import { columnFields, reasonColumn } from './columns.ts';
 import { applyEdits, type Edit, findEdits } from './edits.ts';
 import type { ImportFile } from './file.ts';
 import {
@@ -217,17 +217,27 @@ async function warnOfAlikeKeys({ yardgraph, upsertKeys, warnings }: Import, outc
   }
 }
 
-/** Keys that a spreadsheet has taken for numbers, but for their last digits, and values newer than an export. */
+/**
+ * Keys that a spreadsheet has taken for numbers, but for their last digits, and letters that it has lost. Values newer
+ * than an export, and those of an earlier row, after which this one was refused.
+ */
 function warnOfReplaced({ reader, warnings }: Import, outcomes: readonly RowOutcome[]): void {
   for (const settled of outcomes.filter(({ outcome }) => outcome === 'UPDATED')) {
     const { row, before } = settled;
     const warn = (message: string, detail = '') =>
       warnings.get(row.file)?.warn({ line: row.source.line, column: '', message, detail });
     for (const { column, old, now } of cellsOf(settled)) {
-      const isNumber = typeof old === 'string' && typeof now === 'string' && old !== now && old.trim() && now.trim();
-      if (isNumber && Math.abs(Number(old) - Number(now)) <= Math.abs(Number(old)) * 1e-14)
+      if (typeof old !== 'string' || typeof now !== 'string' || old === now) continue;
+      const isNumber = old.trim() && now.trim() && Math.abs(Number(old) - Number(now)) <= Math.abs(Number(old)) * 1e-14;
+      // Windows-1252 lacks the minus sign, for example.
+      const isLost =
+        old.length === now.length && old.split('').every((unit, at) => [unit, '?'].includes(now[at] ?? ''));
+      if (isNumber || isLost)
         warn(`a spreadsheet has probably changed the ${column}`, `from ${quote(old)} to ${quote(now)}`);
     }
+    const { names, cells } = row.source;
+    if (cells[names.indexOf(reasonColumn)])
+      warn('the row was refused before, and would replace values of a stored record');
     // A spreadsheet may show and save no seconds.
     const [changed = '', written] = [String(before?.updatedAt), reader.writtenAt(row)].map((time) => time.slice(0, 16));
     if (written && changed > written)

@@ -395,6 +395,27 @@ test('an older export says which rows replace newer values, and which keys a spr
   ]);
 });
 
+test('a file says which texts have lost letters, and which rows of a refused file replace stored values', async () => {
+  const [{ id } = { id: '' }] = await imports.service.create('/assets', { name: 'Kran −30 °C', uid: 'C-1' });
+  const lost = await drop('Asset', 'a.csv', `ID;Name\n${id};Kran ?30 °C\n`);
+  expect(lost.notes).toContain(
+    '  a.csv: a spreadsheet has probably changed the name: line 2, from "Kran −30 °C" to "Kran ?30 °C"',
+  );
+  const row = 'Bagger;C-1;refused: uid: line 2 also has it';
+  const { notes } = await drop('Asset', 'b.csv', `Name;UID;refused because\n${row}\nLader;C-2;refused: why\n`);
+  const replaced = 'the row was refused before, and would replace values of a stored record';
+  expect(notes).toEqual(['Allowed, and probably wrong:', `  b.csv: ${replaced}: line 2`]);
+});
+
+test.each([
+  ['Name;Auftragsnummer\nWartung;W-1\nWartung;W-2\n', [0, 0, 2, 0]],
+  ['Name;Auftragsnummer\nWartung;W-1\nPflege;W-1\n', [2, 0, 0, 0]],
+  ['Name;Auftragsnummer\nWartung;W-1\nPflege;\n', [2, 0, 0, 0]],
+])('work orders dropped again are found by their references if each row has its own: %#', async (content, counts) => {
+  await drop('WorkOrder', 'a.csv', content);
+  expect((await drop('WorkOrder', 'b.csv', content)).counts).toEqual(counts);
+});
+
 test('a month alone is its first day in a column of months, and refused among dates', async () => {
   const months = await drop('Asset', 'a.csv', 'Name;Baujahr;Gekauft\nA;Mrz 21;1.6.21\nB;Mai 2019;12.01.2027\n');
   const among = await drop('Asset', 'b.csv', 'Name;Gekauft\nA;Mrz 21\nB;1.6.2021\n');
