@@ -172,15 +172,22 @@ class ImportDialog extends HTMLElement {
     return this.#take(async (signal) => {
       const files = await this.#importFiles();
       const { language } = navigator;
-      const { workspace } = await readViewer();
+      const viewer = await readViewer();
       const knownChoices = (columns: readonly ProposedColumn[]) =>
-        remembered().find(([known]) => known === keyOfChoices(workspace.id, columns))?.[1];
-      const { columns, choices } = await propose(files, { language, encoding, knownChoices });
+        remembered().find(([known]) => known === keyOfChoices(viewer.workspace.id, columns))?.[1];
+      const isStopped = readEntry(this.#noteName(viewer)) !== null;
+      const { columns, choices } = await propose(files, { language, encoding, knownChoices, isStopped });
       signal.throwIfAborted();
       [this.#columns, this.#choices] = [columns, choices];
       this.#isOpen = columns.length <= 8 || !areClear(columns, choices);
       await this.#check(signal);
     });
+  }
+
+  /** The same files resume a stopped import. With other choices, they would store its rows again. */
+  #noteName(viewer: Data): string {
+    const versions = this.#files.map(({ name, size, lastModified }) => [name, size, lastModified]);
+    return `import ${JSON.stringify([viewer, versions])}`;
   }
 
   readonly #change = (changed: Partial<Choices>): void => {
@@ -197,7 +204,7 @@ class ImportDialog extends HTMLElement {
     const profile = chosenProfile(this.#columns, this.#choices);
     const { encoding } = this.#choices;
     const choices = JSON.stringify([profile, encoding]);
-    const name = `import ${JSON.stringify([viewer, versions])}`;
+    const name = this.#noteName(viewer);
     const stopped = readEntry(name);
     if (stopped?.choices !== choices) {
       if (stopped?.id && (await findMadeChanges(client, stopped.id)))

@@ -52,16 +52,19 @@ interface ProposeOptions {
   readonly encoding?: string | undefined;
   /** The choices for the last files with these columns: they count where the values do not say otherwise. */
   knownChoices?(columns: readonly ProposedColumn[]): Partial<Choices> | undefined;
+  /** The files are those of an import that goes on with all its choices. */
+  readonly isStopped?: boolean;
 }
 
 /** Reads the beginnings of the files. Throws a StartError for one that is no table. */
 export async function propose(
   files: readonly ImportFile[],
-  { language, encoding, knownChoices }: ProposeOptions,
+  { language, encoding, knownChoices, isStopped = false }: ProposeOptions,
 ): Promise<{ readonly columns: readonly ProposedColumn[]; readonly choices: Choices }> {
   const read = encoding ?? (await proposeEncoding(files));
   const columns: ReadColumn[] = [];
-  let count = 0;
+  const rowCounts = new Map<RecordKind, number>();
+  let [count, areCorrected] = [0, false];
   for (const file of files) {
     const tables = new Map<RecordKind, Map<string, string[]>>();
     // A field has one column: no field is proposed for several of one name, as in exports of Jira.
@@ -70,6 +73,7 @@ export async function propose(
     count += rows.length;
     for (const { kind = file.kind, names, cells } of rows) {
       if (!kind) continue;
+      rowCounts.set(kind, (rowCounts.get(kind) ?? 0) + 1);
       const table = tables.get(kind) ?? new Map<string, string[]>();
       tables.set(kind, table);
       const before = new Set<string>();
@@ -86,6 +90,7 @@ export async function propose(
       const names = [...table.keys()].filter((name) => !repeated.has(name));
       const targets = proposeTargets(kind, names, table);
       for (const [name, texts] of table) {
+        areCorrected ||= name === reasonColumn;
         if (name === reasonColumn || columns.some((other) => other.kind === kind && other.name === name)) continue;
         const samples = [...new Set(texts)].slice(0, 3);
         columns.push({ kind, name, samples, texts, target: targets.get(name) });
@@ -103,10 +108,11 @@ export async function propose(
   const choices = {
     targets: Object.fromEntries(columns.map((column) => [columnId(column), column.target ?? null])),
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-    upsertBy: proposeKeys(columns),
-    createMissing: [],
+    upsertBy: proposeKeys(columns, rowCounts),
     names: {},
     ...known,
+    // In another file, an unknown name may be a misspelt one.
+    createMissing: (isStopped || areCorrected) && known?.createMissing ? known.createMissing : [],
     // A number with a point would be refused.
     decimalComma:
       numbers.some((text) => /^[+-]?[\d.]*\d,\d+$/.test(text)) ||
@@ -306,8 +312,8 @@ function proposeDates(texts: readonly string[], known: string | undefined, langu
   return [...(isAmerican ? ['12', '31'] : ['31', '12']), isShort ? '26' : '2026'].join(mark);
 }
 
-/** The IDs of an export, or a field that no two records share. */
-function proposeKeys(columns: readonly ReadColumn[]): string[] {
+/** The IDs of an export, a field that no two records share, or a reference that each row has for itself. */
+function proposeKeys(columns: readonly ReadColumn[], rows: ReadonlyMap<RecordKind, number>): string[] {
   const kinds = [...new Set(columns.map(({ kind }) => kind))];
   const keys = kinds.map((kind) => {
     const found = columns.flatMap((column) => {
@@ -318,7 +324,12 @@ function proposeKeys(columns: readonly ReadColumn[]): string[] {
       ({ column, key }) => key.is === 'id' && column.samples.some((id) => kindOfId(id) === kind),
     );
     const unique = found.find(({ key }) => key.is === 'field' && key.field.type === 'text' && key.field.unique);
-    return [kind, hasIds ? 'id' : unique ? columnKey(unique.key) : 'create'] as const;
+    const own = found.find(
+      ({ column: { texts }, key }) =>
+        columnKey(key) === 'reference' && texts.length === rows.get(kind) && new Set(texts).size === texts.length,
+    );
+    const key = (unique ?? own)?.key;
+    return [kind, hasIds ? 'id' : key ? columnKey(key) : 'create'] as const;
   });
   if (keys.every(([, key]) => key === 'create')) return [];
   return keys.map(([{ plural }, key]) => `${plural}=${key}`);
