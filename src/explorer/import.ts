@@ -110,11 +110,12 @@ class ImportDialog extends HTMLElement {
     const dialog = openDialog(`Import ${this.#names}`);
     dialog.classList.add('import');
     dialog.append(this);
-    dialog.addEventListener('cancel', (event) => (this.#isBusy || !this.mayClose()) && event.preventDefault());
-    dialog.addEventListener('close', () => {
-      this.#end();
-      removeEventListener('storage', compare);
-    });
+    // Chrome closes a dialog at a second Escape, even if its event "cancel" is prevented.
+    dialog.setAttribute('closedby', 'none');
+    const press = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !this.#isBusy && this.mayClose()) dialog.close();
+      if (event.key === 'Escape') event.preventDefault();
+    };
     const compare = ({ key }: StorageEvent) => {
       if (key === this.#note.name) this.#note = { ...this.#note, isStale: true };
     };

@@ -316,6 +316,7 @@ describeInChromium('a file in the explorer', () => {
       return dialog.dismiss();
     });
     await page.getByRole('button', { name: 'Close' }).click();
+    for (const _ of ['first', 'second']) await page.keyboard.press('Escape');
     await drop(page, 'other.csv', new TextEncoder().encode('name\nPump\n'));
     await page.getByRole('heading', { name: 'Import assets.csv' }).waitFor();
     await page.evaluate('location.reload()');
