@@ -57,11 +57,14 @@ export async function explain({ yardgraph, scanned, upsertKeys }: Import, { refu
     // Only the first problems are shown. The import knows the labels of each type.
     const others = at < 20 && creatable && creatable !== label ? named.get(creatable) : undefined;
     const similar = others?.find((other) => isTypo(text, other.name ?? ''));
-    return { ...value, renamed, alike: value.alike ?? renamed ?? similar?.name };
+    const meant = [...new Set([value.alike ?? similar?.name, renamed])].filter((other) => other !== undefined);
+    return { ...value, renamed, meant };
   });
   const [kind, ...otherKinds] = new Set(scanned.sections.map((section) => section.kind));
   const isOnlyNew = kind && otherKinds.length === 0 && !upsertKeys.has(kind);
-  const namesakes = isOnlyNew ? await countStored(yardgraph, kind, [...new Set(newNames.filter(Boolean))], 'name') : 0;
+  const names = isOnlyNew ? newNames.filter(Boolean) : [];
+  const taken = kind && (await findStoredNames(yardgraph, kind, [...new Set(names)]));
+  const namesakes = names.filter((name) => taken?.has(name));
   return { values: explained, keys, targets, namesakes };
 }
 

@@ -8,7 +8,7 @@ import { damagedError, describeFile, type ImportFile, isCompressed } from '../im
 import { describeNotes, type Preview, prepare, preview, requireResumable, startRun, store } from '../import/import.ts';
 import { findMadeChanges, revertInParts, runDocument, uniqueMessage } from '../import/made-changes.ts';
 import { type Choices, chosenProfile, columnId, likelyKind, type ProposedColumn, propose } from '../import/proposal.ts';
-import { countedRows, type RefusedValue } from '../import/report.ts';
+import { countedRows } from '../import/report.ts';
 import type { Import, ImportRun } from '../import/run.ts';
 import { formatCount, quote } from '../model/issues.ts';
 import { listField, pluralize } from '../model/labels.ts';
@@ -119,7 +119,10 @@ class ImportDialog extends HTMLElement {
     const compare = ({ key }: StorageEvent) => {
       if (key === this.#note.name) this.#note = { ...this.#note, isStale: true };
     };
-    addEventListener('storage', compare);
+    const closed = new AbortController();
+    addEventListener('keydown', press, closed);
+    addEventListener('storage', compare, closed);
+    dialog.addEventListener('close', () => [this.#end(), closed.abort()]);
     void this.#propose();
   }
 
@@ -200,8 +203,6 @@ class ImportDialog extends HTMLElement {
   async #check(signal: AbortSignal): Promise<void> {
     [this.#work, this.#stored] = [undefined, undefined];
     const viewer = await readViewer();
-    // The same files resume a stopped import. With other choices, they would store its rows again.
-    const versions = this.#files.map(({ name, size, lastModified }) => [name, size, lastModified]);
     const profile = chosenProfile(this.#columns, this.#choices);
     const { encoding } = this.#choices;
     const choices = JSON.stringify([profile, encoding]);
@@ -293,8 +294,9 @@ class ImportDialog extends HTMLElement {
       html`<header class="row"><h2>Import ${this.#names} <small>${this.#work && countedRows(this.#work.scanned.total)}</small></h2></header>
         ${this.#files.length === 1 && !this.#stored ? this.#kindMenu() : nothing}
         ${this.#problem ? html`<p role="alert" class="error">${this.#problem}</p>` : nothing}
-        ${this.#checked && isShown && !this.#problem ? this.#doubts(this.#checked) : nothing} ${this.#result()}
-        <fieldset ?disabled=${this.#isBusy && this.#work !== undefined}>
+        ${this.#result()}
+        <fieldset ?disabled=${this.#isBusy}>
+          ${this.#checked && isShown && !this.#problem ? this.#doubts(this.#checked) : nothing}
           ${isShown ? columnTable(shown) : nothing}
           ${isShown ? settings(shown, (encoding) => void this.#propose(encoding)) : nothing}
         </fieldset>
@@ -353,29 +355,30 @@ class ImportDialog extends HTMLElement {
       <thead><tr>${['In the file', 'Problem'].map((head) => headOf(head))}</tr></thead>
       <tbody>${values.slice(0, 20).map(row)}</tbody></table></div>
       ${values.length > 20 ? html`<p><small>and ${formatCount(values.length - 20)} other problems</small></p>` : nothing}`;
-    const stored = html`<p class="notice pad">Stored already with names of new rows: ${formatCount(namesakes)}. These rows become second records.</p>`;
-    return html`${values.length > 0 ? table() : nothing} ${namesakes > 0 ? stored : nothing}
+    const stored = html`<p class="notice pad">${countedRows(namesakes.length)} with names of stored records, such as ${[...new Set(namesakes)].slice(0, 3).join(', ')}. They become second records.</p>`;
+    return html`${values.length > 0 ? table() : nothing} ${namesakes.length > 0 ? stored : nothing}
       ${[...totals.missing].map(([kind, names]) => (names.size > 0 ? this.#created(kind, names) : nothing))}
       ${this.#used()} ${changeTable(checked, checked)}
       <p>${notes.map((note) => html`<small>${note}</small><br>`)}</p>`;
   }
 
-  #remedy({ text, link, alike, creatable, count }: RefusedValue, { values, keys, changed }: Checked): unknown {
+  #remedy({ text, link, meant, creatable, count }: Checked['values'][0], { values, keys, changed }: Checked): unknown {
     const { names, createMissing, targets } = this.#choices;
     const column = this.#columns.find((it) => keyOf(it.kind, targets[columnId(it)]) === link);
     const become = (target: string | null) => ({ targets: { ...targets, [column ? columnId(column) : '']: target } });
     // Other rows would become second records.
     if (column && link === 'id' && count === this.#work?.scanned.total)
       return button('Import them as new records', () => this.#change({ ...become(null), upsertBy: [] }));
-    const use = () => this.#change({ names: { ...names, [link]: { ...names[link], [text ?? '']: alike ?? '' } } });
-    const correct = `Correct it in the file${changed > 0 ? ' that you get' : ''}.`;
-    const using = alike === undefined ? nothing : button(`Use ${quote(alike)}`, use);
-    if (!creatable) return alike === undefined ? html`<small>${correct}</small>` : using;
-    const key = keys.get(creatable);
-    if (key && column)
+    const use = (name: string) => this.#change({ names: { ...names, [link]: { ...names[link], [text ?? '']: name } } });
+    const correct = html`<small>Correct it in the file${changed > 0 ? ' that you get' : ''}.</small>`;
+    const using = meant.map((name) => button(`Use ${quote(name)}`, () => use(name)));
+    const key = creatable && keys.get(creatable);
+    // Rows that are found by names would be refused.
+    if (key && column?.texts.every((it) => values.some((other) => other.link === link && other.text === it)))
       return button(`Use the ${creatable.label} with this ${words(key)}`, () => this.#change(become(`${link}.${key}`)));
-    const all = values.filter((value) => value.creatable === creatable);
-    const types = [...new Set(all.map((value) => words(value.link)))].join(' and ');
+    if (!creatable || key) return meant.length > 0 ? using : correct;
+    const all = values.filter((other) => other.creatable === creatable);
+    const types = [...new Set(all.map((other) => words(other.link)))].join(' and ');
     const what =
       creatable.name === 'Label' ? `Create each missing ${types}` : `Create all missing ${creatable.pluralLabel}`;
     const label = all.length === 1 ? 'Create it' : what;
