@@ -3,7 +3,7 @@ import { html, nothing, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { ref } from 'lit-html/directives/ref.js';
 import { capitalized } from '../model/labels.ts';
-import { addressOf, type Filter, textOf, type View } from './address.ts';
+import { addressOf, type Filter, homeOf, textOf, type View } from './address.ts';
 import { dayWords } from './days.ts';
 import { inOrder, isLink, kindOf, linkOf, nameOf, operators, title, typeOf } from './kinds.ts';
 import { picker } from './picker.ts';
@@ -82,7 +82,10 @@ function addFilter(view: View, form: HTMLFormElement, chosen?: string): void {
   const field = String(sent.get('field'));
   const [operator = '', fixed] = String(sent.get('condition')).split(':');
   const filter = { field, operator, value: fixed || (chosen ?? String(sent.get('value') ?? '')) };
-  location.assign(firstPage(view, { filters: [...(view.filters ?? []), filter] }));
+  // A time in place of that from which people see the table.
+  const home = homeOf(view.kind).filters?.find((other) => other.field === field);
+  const others = view.filters?.filter((other) => !home || textOf(other) !== textOf(home)) ?? [];
+  location.assign(firstPage(view, { filters: [...others, filter] }));
 }
 
 function valueInput(view: View, form: HTMLFormElement, field: string) {

@@ -13,6 +13,7 @@ const groups: readonly (readonly [title: string, kind: string, time: string, ...
   ['Overdue', 'WorkOrder', 'endDate', 'endDate.lt:today'],
   ['Due today', 'WorkOrder', 'endDate', 'endDate.eq:today'],
   ['Starts today', 'WorkOrder', 'startDate', 'startDate.eq:today', 'endDate.ne:today'],
+  ['In progress', 'WorkOrder', 'endDate', 'startDate.lt:today', 'endDate.gt:today'],
   ['Next seven days', 'WorkOrder', 'startDate', 'startDate.gt:today', 'startDate.lte:today+7'],
   ['Returns in seven days', 'Allocation', 'endDate', 'endDate.gte:today', 'endDate.lte:today+7'],
   // Counting all that have ever started would take a second per 100,000.
@@ -65,6 +66,7 @@ function groupOf([title, kind, field]: (typeof groups)[number], address: string,
     <td>${tableCell(kind, 'status', order)}</td>
     <td>${order[field] && time(order[field], !title.endsWith('today'))}</td>
   </tr>`;
+  const all = html`<tr><th scope="row"><a class="link" href=${address}>All ${totalCount.toLocaleString()}</a></th></tr>`;
   return html`<tbody>
     <tr>
       <th scope="rowgroup"><h2 class=${title === 'Overdue' ? 'error' : nothing}>${title}
@@ -72,7 +74,7 @@ function groupOf([title, kind, field]: (typeof groups)[number], address: string,
       <td class="more"></td><td class="more"></td><td></td>
       <td><div><small>${titleOf(field)}</small> <a class="link" href=${address} aria-label=${`Show all: ${title}`}>Show&nbsp;all</a></div></td>
     </tr>
-    ${nodes.map(row)}
+    ${nodes.map(row)} ${totalCount > nodes.length ? all : nothing}
   </tbody>`;
 }
 

@@ -20,6 +20,7 @@ const orders = [
   { name: 'Ends', startDate: day(-3), endDate: day(0), ...yard },
   { name: 'Both', startDate: day(0, 10), endDate: day(0, 14), ...yard },
   { name: 'Begins', startDate: day(0), endDate: day(1), ...yard, typeId: 'repair' },
+  { name: 'Runs', startDate: day(-3), endDate: day(1), ...yard },
   { name: 'Soon', startDate: day(7), ...yard, statusId: 'held', typeId: 'repair' },
   { name: 'Endless', startDate: day(-3), ...yard },
   { name: 'Nowhere', startDate: day(8) },
@@ -61,6 +62,7 @@ describeInChromium('the overview', () => {
       ['Overdue 1', 'Late'],
       ['Due today 2', 'Ends', 'Both'],
       ['Starts today 1', 'Begins'],
+      ['In progress 1', 'Runs'],
       ['Next seven days 1', 'Soon'],
       ['Returns in seven days 1', 'Crane'],
       ['Without an end 1', 'Endless'],
@@ -72,6 +74,7 @@ describeInChromium('the overview', () => {
       'End',
       'End',
       'Start',
+      'End',
       'Start',
       'End',
       'Start',
@@ -117,6 +120,18 @@ describeInChromium('the overview', () => {
     await next.click();
     await page.getByText('Start date from today').waitFor();
     expect(await rows(page).getByRole('rowheader').allInnerTexts()).toEqual(['Both', 'Begins', 'Soon', 'Nowhere']);
+    // Another start is in place of that.
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByLabel('Field').selectOption('Start date');
+    await page.getByRole('button', { name: 'Next week' }).click();
+    await expect.poll(() => page.locator('.chips li').allInnerTexts()).toEqual([expect.stringMatching('is next week')]);
+    // A group leads to those that it leaves out.
+    await service.create(
+      '/work-orders',
+      ...Array.from({ length: 6 }, (_, at) => ({ name: `Order ${at}`, endDate: day(0) })),
+    );
+    await page.goto(`${origin}/explore`);
+    await page.getByRole('rowheader', { name: 'All 8', exact: true }).waitFor();
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
@@ -141,7 +156,7 @@ describeInChromium('the overview', () => {
     const facets = page.getByRole('complementary', { name: 'Narrow down' });
     const values = async () =>
       (await facets.getByRole('link').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
-    await expect.poll(values).toEqual(['open 5', 'Erledigt 1', 'On hold 1', 'yard 7', 'repair 2']);
+    await expect.poll(values).toEqual(['open 6', 'Erledigt 1', 'On hold 1', 'yard 8', 'repair 2']);
     await facets.getByRole('link', { name: 'repair' }).click();
     await expect.poll(values).toEqual(['On hold 1', 'open 1', 'yard 2', 'repair 2']);
     expect(await rows(page).count()).toBe(2);
