@@ -5,7 +5,7 @@ import { ref } from 'lit-html/directives/ref.js';
 import { addressOf, type View } from './address.ts';
 import { Draft, inputNames, period } from './draft.ts';
 import { draftForm, fieldInput } from './fields.ts';
-import { isLink, kindOf, linkOf, nameFields, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
+import { countText, isLink, kindOf, linkOf, nameFields, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import { atMost, query, selectionOf } from './queries.ts';
 import { type Data, type Page, read } from './service.ts';
 import { button, cell, menu, openDialog, tableOf } from './values.ts';
@@ -14,9 +14,6 @@ import { report } from './writes.ts';
 /** The fields that several records may have in common, and the days by which they are moved. */
 const commonFields = (kind: string): readonly string[] =>
   inputNames(kind).filter((name) => !/String|Float|Int|ExternalIds/.test(kindOf(kind).inputs[name] ?? ''));
-
-const countText = (kind: string, count: number): string =>
-  `${count.toLocaleString()} ${words(count === 1 ? kind : kindOf(kind).list)}`;
 
 async function readRecords(kind: string, ids: readonly string[]): Promise<readonly Data[]> {
   const { list, fields } = kindOf(kind);
@@ -87,10 +84,11 @@ async function save(bulk: BulkChange): Promise<void> {
 function drawBulk(bulk: BulkChange): void {
   const { kind, dialog, records, name, draft } = bulk;
   const isWrong = dialog.querySelector(`:is(#field-${name}, [name="${name}.time"]):invalid`) !== null;
-  const drafts = changing(bulk);
+  const isUnmoved = name === 'days' && !draft.entryOf(name);
+  const drafts = isUnmoved ? records.map((record) => new Draft(kind, record)) : changing(bulk);
   const [label, count] = [`Change ${countText(kind, records.length)}`, countText(kind, drafts.length)];
   const others = records.length - drafts.length;
-  const isEmpty = isWrong || (name !== 'days' && draft.valueOf(name) === null);
+  const isEmpty = isWrong || isUnmoved || (name !== 'days' && draft.valueOf(name) === null);
   const titleOf = (field: string) => (field === 'days' ? 'Start and end, by days' : title(linkOf(field)));
   const fields = Object.fromEntries(commonFields(kind).map((field) => [field, titleOf(field)]));
   const choose = (field: string) => {
@@ -103,9 +101,9 @@ function drawBulk(bulk: BulkChange): void {
   // Enter clears nothing: the button of the form is disabled.
   const below = html`<p class="row">
     <button class="primary" ?disabled=${isEmpty || drafts.length === 0}>Change ${count}</button>
-    ${isEmpty && !isWrong && drafts.length > 0 ? clear : nothing}
+    ${isEmpty && !isWrong && name !== 'days' && drafts.length > 0 ? clear : nothing}
     ${button('Cancel', () => dialog.close())}
-    <small ?hidden=${others === 0}>${name === 'days' && draft.entryOf(name) ? 'Without dates' : 'Unchanged'}: ${countText(kind, others)}</small></p>`;
+    <small ?hidden=${others === 0}>${name === 'days' ? 'Without dates' : 'Unchanged'}: ${countText(kind, others)}</small></p>`;
   render(html`<h2>${label}</h2> ${draftForm(draft, label, () => void save(bulk), inputs, below)}`, dialog);
 }
 

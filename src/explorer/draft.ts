@@ -191,6 +191,8 @@ export class Draft {
 
   /** Mistakes that the service would accept, or find too late. */
   get mistakes(): readonly FieldIssue[] {
+    if (Object.keys(this.item).length === 0)
+      return [{ field: inputNames(this.kind)[0] ?? '', message: 'Nothing is entered yet.' }];
     const times = this.changed.filter((name) => kindOf(this.kind).inputs[name] === 'DateTime');
     const wrong = times.flatMap((field) => {
       const { value, remark } = this.timeOf(field);

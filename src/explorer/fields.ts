@@ -27,7 +27,8 @@ export function fieldInput(draft: Draft, name: string) {
   const { kind, issues } = draft;
   const { [name]: type = '' } = kindOf(kind).inputs;
   if (type === 'ExternalIds') return externalIdInputs(draft);
-  const [id, required] = [`field-${name}`, kindOf(kind).required.includes(name)];
+  const isNewLabel = kind === 'Label' && name === 'name' && draft.record.id === undefined;
+  const [id, required] = [`field-${name}`, isNewLabel || kindOf(kind).required.includes(name)];
   const label = { days: 'Move start and end by days', color: 'Colour' }[name] ?? title(linkOf(name));
   const entry = draft.entryOf(name);
   if (type === 'Boolean')

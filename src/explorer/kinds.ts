@@ -151,3 +151,7 @@ export const outsideQuotes = (message: string, replace: (text: string) => string
     .split('"')
     .map((text, at) => (at % 2 === 0 ? replace(text) : text))
     .join('"');
+
+/** `1 work order`, `2 work orders`. */
+export const countText = (kind: string, count: number): string =>
+  `${count.toLocaleString()} ${words(count === 1 ? kind : kindOf(kind).list)}`;

@@ -7,7 +7,7 @@ import { html, render } from 'lit-html';
 import * as maplibre from 'maplibre-gl';
 import { PMTiles, Protocol, TileType } from 'pmtiles';
 import { addressOf } from './address.ts';
-import { kindOf, nameOf, words } from './kinds.ts';
+import { countText, nameOf } from './kinds.ts';
 import { atMost, namesOf, query } from './queries.ts';
 import { type Data, read } from './service.ts';
 import { link } from './values.ts';
@@ -186,7 +186,7 @@ async function openFeatures(map: maplibre.Map, features: readonly maplibre.MapGe
   const { locations } = await read(query('locations', { first: atMost(50), where }, selection));
   const popup = document.createElement('div');
   const count = (kind: string, field: string, value: string, { totalCount }: Data) =>
-    html`<a href=${addressOf({ kind, filters: [{ field, operator: 'eq', value }] })}>${totalCount.toLocaleString()} ${words(kindOf(kind).list)}</a>`;
+    html`<a href=${addressOf({ kind, filters: [{ field, operator: 'eq', value }] })}>${countText(kind, totalCount)}</a>`;
   const item = (place: Data) => html`<p><b>${link('Location', place)}</b><br>
     ${count('Asset', 'currentLocationId', place.id, place.assets)}, ${count('WorkOrder', 'locationId', place.id, place.workOrders)}</p>`;
   render(locations.nodes.map(item), popup);

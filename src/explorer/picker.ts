@@ -148,9 +148,11 @@ class Picker extends AsyncDirective {
     try {
       const item = isRecord(kind) ? { name } : { key: labelKey(kind, newId), name };
       const { records, range } = await store(isRecord(kind) ? kind : 'Label', [item]);
-      report(`${title(kind)} created.`, range);
+      const id: string = isRecord(kind) ? records[0]?.id : newId;
+      const clear = () => this.#options.value?.id === id && this.#pick(undefined);
+      report(`${title(kind)} created.`, range, undefined, clear);
       // Somebody may have chosen another one meanwhile.
-      if (this.#text === text) this.#pick({ id: isRecord(kind) ? records[0]?.id : newId, name });
+      if (this.#text === text) this.#pick({ id, name });
     } catch (error) {
       this.#show([], undefined, `Not created: ${(error as Error).message}.`);
     }

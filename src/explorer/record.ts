@@ -274,10 +274,11 @@ export const record: Viewer = {
     const { one, list } = kindOf(kind);
     const found: Data = data[one] ?? { id };
     const isLabelForm = view.view === 'edit' && !isRecord(kind);
+    const labelTitle = data.labels?.nodes.length === 0 ? `New ${words(kind)}` : 'Name and colour';
     const numbers = inHead.slice(1).map((field) => data[one]?.[field]);
     const number = numbers.find((value) => value && value !== nameOf(found));
     return {
-      title: isLabelForm ? 'Name and colour' : data.deletion ? deletedName(data.deletion, data.names) : nameOf(found),
+      title: isLabelForm ? labelTitle : data.deletion ? deletedName(data.deletion, data.names) : nameOf(found),
       crumb: html`${isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(list)}</a>` : title(kind)}${number && ` / ${number}`}`,
       actions:
         data[one] && page.mayWrite(isRecord(kind) ? kind : 'Label') && view.view !== 'edit'

@@ -49,11 +49,11 @@ export async function store(kind: string, input: readonly Data[]) {
 
 const message = document.getElementById('message') as HTMLElement;
 
-/** Shows a message, with an undo of the changes, which says `undone`. For the keyboard, it is before the content. */
-export function report(text: string, range?: ChangeRange, undone?: string): void {
+/** Shows a message. Its undo says `undone`, and calls `then`. For the keyboard, it is before the content. */
+export function report(text: string, range?: ChangeRange, undone?: string, then?: () => void): void {
   message.dataset.pages = '0';
   if (text) document.dispatchEvent(new Event('report'));
-  const content = html`<span>${text}</span> ${range ? button('Undo', () => void undo(range, undone)) : nothing}
+  const content = html`<span>${text}</span> ${range ? button('Undo', () => void undo(range, undone, then)) : nothing}
     <button type="button" class="bare" aria-label="Close" @click=${() => report('')}>×</button>`;
   render(
     html`<div role="status" tabindex="-1" class=${text ? 'toast floats pad row' : ''}>${text ? content : nothing}</div>`,
@@ -79,19 +79,22 @@ async function withTime(message: string): Promise<string> {
   return `${text} on ${day}, ${clock}`;
 }
 
-export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: string): Promise<void> {
+export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: string, then = () => {}): Promise<void> {
   report('Undoing…');
   try {
     const { reversed, notReversed } = await yardgraph.revertChanges(await range, { changeMessage: 'Undo' });
     const [kept] = notReversed;
     const counted = reversed === 1 ? 'Undone.' : `${reversed} changes undone.`;
     const reason = kept && (await withTime(kept.message));
+    if (!kept) then();
     if (!kept) report(undone ?? counted);
     else if (reversed === 0 && notReversed.length === 1) report(`Not undone: ${reason}.`);
     else report(`${reversed} changes undone, ${notReversed.length} not undone: ${reason}.`);
   } catch (error) {
     report(`Not undone: ${(error as Error).message}.`);
   }
+  // It leads to no other page.
+  message.dataset.pages = '1';
 }
 
 /** A deletion, with the changes of its request just before it that cleared links to the record. */

@@ -403,10 +403,14 @@ describeInChromium('a work order in the explorer', () => {
       await status(page).getByRole('button', { name: 'Undo' }).click();
       await status(page).getByText('Undone.').waitFor();
     }
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    await status(page).waitFor({ state: 'detached' });
     // A work order may be where its asset is, and its status may be new.
     const link = (name: string) => page.getByRole('combobox', { name, exact: true });
     const place = async () => [await link('Asset').inputValue(), await link('Location').inputValue()];
     await page.goto(`${origin}/explore?kind=WorkOrder&view=new`);
+    await save(page).click();
+    await issueAt(page, 'name').getByText('Nothing is entered yet.').waitFor();
     await link('Asset').fill('cr-1');
     await link('Asset').press('Enter');
     await page.getByText('A proposal: the asset is here now.').waitFor();
@@ -429,9 +433,16 @@ describeInChromium('a work order in the explorer', () => {
     await status(page).getByText('Location created.').waitFor();
     const sites = '{ locations(where: { name: { eq: "Site 9" } }) { totalCount } }';
     expect((await service.data(sites)).locations.totalCount).toBe(1);
-    await link('Status').fill('Just begun');
-    await page.getByRole('option', { name: 'Create “Just begun” as a status' }).click();
-    await expect.poll(() => status(page).innerText()).toContain('Status created.');
+    const begin = async () => {
+      await link('Status').fill('Just begun');
+      await page.getByRole('option', { name: 'Create “Just begun” as a status' }).click();
+      await expect.poll(() => status(page).innerText()).toContain('Status created.');
+    };
+    await begin();
+    // Without the new one, the field is empty again.
+    await status(page).getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => link('Status').inputValue()).toBe('');
+    await begin();
     await page.getByText('Mutation', { exact: true }).click();
     await page.getByRole('button', { name: 'Copy mutation' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
@@ -474,6 +485,10 @@ describeInChromium('a work order in the explorer', () => {
     expect(await allocations()).toHaveLength(3);
     // The name of a status is entered, and changed, on its page.
     await page.goto(`${origin}/explore?kind=Status&id=status-8`);
+    await page.getByRole('link', { name: 'Name and colour' }).click();
+    await page.getByRole('heading', { name: 'New status' }).waitFor();
+    expect(await page.getByLabel('Name', { exact: true }).getAttribute('aria-required')).toBe('true');
+    await page.goBack();
     for (const [name, message] of Object.entries({ 'In plan': 'Status created.', 'Planned again': 'Saved.' })) {
       await page.getByRole('link', { name: 'Name and colour' }).click();
       await page.getByLabel('Name', { exact: true }).fill(name);
@@ -601,6 +616,8 @@ describeInChromium('a work order in the explorer', () => {
       expect(await found()).toEqual(before.map((order: object, at: number) => ({ ...order, locationId: places[at] })));
     };
     await dialog.getByLabel('Field').selectOption('Start and end, by days');
+    expect(await dialog.getByRole('rowheader').count()).toBe(3);
+    await dialog.getByRole('button', { name: 'Change 3 work orders', disabled: true }).waitFor();
     await dialog.getByLabel('Move start and end by days').fill('1');
     await dialog.getByText('Without dates: 1 work order').waitFor();
     await store('Change 2 work orders', '2 work orders changed.');
