@@ -45,6 +45,7 @@ type FieldIssue = { readonly field: string; readonly message: string };
 /** By the codes of issues. */
 const problems: Readonly<Record<string, string>> = {
   changed: 'somebody has changed the record meanwhile',
+  clash: 'the asset has another allocation at this time. Press again to store both',
   'no-record': 'somebody has deleted this record meanwhile',
   unknown: 'the service has not answered, and may have stored this all the same. Look before you save again',
 };
@@ -278,10 +279,12 @@ export class Draft {
   async store(drafts: readonly Draft[]) {
     this.#show({ isBusy: true });
     const input = drafts.map(({ item }) => item);
+    let doubts = '';
     try {
       const [issues, problem] = [await this.#findIdDoubts(), await this.#findClash(drafts)];
-      const doubts = JSON.stringify([issues, problem, input]);
-      if (!(problem || issues.length > 0) || this.#shownDoubts === doubts) return await store(this.kind, input);
+      doubts = JSON.stringify([issues, problem, input]);
+      const isShown = this.#shownDoubts === doubts;
+      if (isShown || !(problem || issues.length > 0)) return await store(this.kind, input, !isShown);
       this.#shownDoubts = doubts;
       this.#show({ issues, problem });
     } catch (error) {
@@ -291,6 +294,7 @@ export class Draft {
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
         return name ? [{ field: name, message: `${capitalized(message)}.` }] : [];
       });
+      if (items.some(({ code }: Data) => code === 'clash')) this.#shownDoubts = doubts;
       const known = mayBeStored ? [problems.unknown] : items.flatMap(({ code }: Data) => problems[code] ?? []);
       const [problem = items[0]?.message ?? message] = known;
       this.#show(issues.length > 0 ? { issues } : { problem });

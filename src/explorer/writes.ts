@@ -8,11 +8,12 @@ import { type Data, type Page, read, yardgraph } from './service.ts';
 import { button, timeTexts } from './values.ts';
 
 /** The mutation that stores an item. The item of a new record has no ID. */
-function mutationOf(kind: string, { id }: Data = {}) {
+function mutationOf(kind: string, { id }: Data = {}, rejectsClashes = false) {
+  const onClash = rejectsClashes && kind === 'Allocation' ? ', onClash: REJECT' : '';
   const action = id === undefined ? 'create' : 'update';
   const name = action + capitalized(kindOf(kind).list);
   const type = action === 'create' ? `Create${kind}Input` : `${kind}Patch`;
-  return { action, name, document: `mutation ($input: [${type}!]!) { ${name}(input: $input) { id } }` };
+  return { action, name, document: `mutation ($input: [${type}!]!) { ${name}(input: $input${onClash}) { id } }` };
 }
 
 /** Writes a mutation as anybody can send it. A system such as `SAP ERP` is no name in GraphQL, but in variables. */
@@ -39,8 +40,8 @@ async function tracked<T>(action: string, write: (changeMessage: string) => Prom
 }
 
 /** Stores records, all or none. Returns them with the range of their changes. */
-export async function store(kind: string, input: readonly Data[]) {
-  const { action, name, document } = mutationOf(kind, input[0]);
+export async function store(kind: string, input: readonly Data[], rejectsClashes = false) {
+  const { action, name, document } = mutationOf(kind, input[0], rejectsClashes);
   const write = (changeMessage: string) => yardgraph.graphql(document, { input }, { changeMessage });
   const { result, range } = await tracked(`${action}d`, write);
   const records: readonly Data[] = result[name];

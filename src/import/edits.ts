@@ -1,7 +1,7 @@
 /**
  * An export writes names beside IDs, and people edit the names. The texts beside an ID decide where they are not those
  * of its record, if the stored row still links to this record, or already to theirs: people import a file, edit it
- * further, and import it again. An ID that was edited alone looks the same: a note says that the name counts. Other rows
+ * further, and import it again. An ID that was edited alone looks the same: a note says that the name counts. Others
  * are refused.
  */
 import type { Yardgraph } from '../../client/index.ts';

@@ -483,6 +483,21 @@ describeInChromium('a work order in the explorer', () => {
     await save(page).click();
     await status(page).getByText('Allocation created.').waitFor();
     expect(await allocations()).toHaveLength(3);
+    // The service knows of one that comes at the same moment.
+    await page.goto(`${origin}/explore?kind=Asset&id=${crane?.id}`);
+    await page.getByRole('link', { name: 'New allocation' }).click();
+    await page.getByLabel('Start date', { exact: true }).fill('2026-03-06');
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes('found: allocations')
+        ? route.fulfill({ json: { data: { found: { totalCount: 0, nodes: [] } } } })
+        : route.fallback(),
+    );
+    await save(page).click();
+    await page.getByText('Not saved: the asset has another allocation at this time').waitFor();
+    expect(await allocations()).toHaveLength(3);
+    await save(page).click();
+    await status(page).getByText('Allocation created.').waitFor();
+    await page.unroute('**/graphql');
     // The name of a status is entered, and changed, on its page.
     await page.goto(`${origin}/explore?kind=Status&id=status-8`);
     await page.getByRole('link', { name: 'Name and colour' }).click();
@@ -508,14 +523,14 @@ describeInChromium('a work order in the explorer', () => {
     const at = (startDate: string, endDate?: string) => ({ assetId: crane?.id, startDate, endDate });
     await service.create(
       '/work-orders',
-      { name: 'Winter service', ...at('2026-12-01T07:00:00Z', '2026-12-01T10:00:00Z') },
-      { name: 'Inspection', ...at('2026-12-03', '2026-12-03') },
-      { name: 'Without an end', ...at('2026-11-01') },
+      { name: 'Winter service', ...at('2036-12-01T07:00:00Z', '2036-12-01T10:00:00Z') },
+      { name: 'Inspection', ...at('2036-12-03', '2036-12-03') },
+      { name: 'Without an end', ...at('2036-11-01') },
     );
     for (const [clash, ...times] of [
-      ['', '2026-12-01', '11:00', '2026-12-01', '12:00'],
-      ['Winter service (Tue, Dec 01 8:00 AM to 11:00 AM) and 1 more', '2026-12-01', '10:00', '2026-12-02', ''],
-      ['Inspection (Thu, Dec 03)', '2026-12-03', '10:00', '2026-12-04', '12:00'],
+      ['', '2036-12-01', '11:00', '2036-12-01', '12:00'],
+      ['Winter service (Dec 01, 2036 8:00 AM to 11:00 AM) and 1 more', '2036-12-01', '10:00', '2036-12-02', ''],
+      ['Inspection (Dec 03, 2036)', '2036-12-03', '10:00', '2036-12-04', '12:00'],
     ]) {
       await page.goto(`${origin}/explore?kind=WorkOrder&view=new&filter=assetId.eq:${crane?.id}`);
       for (const [at, name] of ['startDate', 'startDate.time', 'endDate', 'endDate.time'].entries())
@@ -530,7 +545,7 @@ describeInChromium('a work order in the explorer', () => {
     await save(page).click();
     await status(page).getByText('Saved.').waitFor();
     // Also where several are moved: they do not meet each other where they were.
-    const times = ['2026-12-05', '2026-12-06', '2026-12-07'].map((day) => at(day, day));
+    const times = ['2036-12-05', '2036-12-06', '2036-12-07'].map((day) => at(day, day));
     await service.create('/work-orders', ...times.map((time, order) => ({ name: `Move ${order}`, ...time })));
     await page.goto(`${origin}/explore?kind=WorkOrder&search=move`);
     for (const order of [1, 2]) await page.getByLabel(`Select Move ${order}`).check();
@@ -538,7 +553,7 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByRole('dialog').getByLabel('Field').selectOption('Start and end, by days');
     await page.getByLabel('Move start and end by days').fill('-1');
     await page.getByRole('button', { name: 'Change 2 work orders' }).click();
-    await page.getByText('Not saved: Crane 3 has Move 0 (Sat, Dec 05) at this time. Press again').waitFor();
+    await page.getByText('Not saved: Crane 3 has Move 0 (Dec 05, 2036) at this time. Press again').waitFor();
     await page.getByRole('button', { name: 'Change 2 work orders' }).click();
     await status(page).getByText('2 work orders changed.').waitFor();
   });
