@@ -47,7 +47,7 @@ const problems: Readonly<Record<string, string>> = {
   changed: 'somebody has changed the record meanwhile',
   clash: 'the asset has another allocation at this time. Press again to store both',
   'no-record': 'somebody has deleted this record meanwhile',
-  unknown: 'the service has not answered, and may have stored this all the same. Look before you save again',
+  unknown: 'the service has not responded, and may have stored this all the same. Look before you save again',
 };
 
 export class Draft {

@@ -35,14 +35,14 @@ export interface RowItem {
 /** An item of the same part, or a record. */
 type Target = { readonly ref: string; readonly row: FileRow } | { readonly id: string } | 'refused' | 'unchecked';
 
-export interface Imported {
+export interface ImportedFiles {
   readonly files: readonly ImportFile[];
   readonly scanned: Scanned;
   /** By kind, the key that finds stored records. Rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
 }
 
-type IndexOptions = Imported & { readonly isPreview?: boolean };
+type IndexOptions = ImportedFiles & { readonly isPreview?: boolean };
 
 /** The keys and names of the rows so far, and the records they were stored as. */
 export class RowIndex {

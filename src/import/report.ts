@@ -84,7 +84,7 @@ const maxListed = 10;
 const maxReasons = 1_000;
 
 /** Rows refused for the same value, and what helps: the name that is meant, or a record to create. */
-export interface RefusedValue {
+interface RefusedValue {
   readonly message: string;
   /** The line and the fields of the first row. */
   readonly line: number;

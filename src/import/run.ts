@@ -17,7 +17,7 @@ import {
   alikeKey,
   buildItems,
   describeLine,
-  type Imported,
+  type ImportedFiles,
   type RowIndex,
   type RowItem,
   refusedTarget,
@@ -51,7 +51,7 @@ import {
 } from './row.ts';
 import type { WarningCollector } from './warnings.ts';
 
-export interface Import extends Imported, Reading {
+export interface Import extends ImportedFiles, Reading {
   readonly yardgraph: Yardgraph;
   /** Kinds whose records are created for unknown names in links. */
   readonly createMissing: ReadonlySet<RecordKind>;

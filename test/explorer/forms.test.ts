@@ -180,7 +180,7 @@ describeInChromium('a work order in the explorer', () => {
     const fail = (route: Route) => route.fulfill({ status: 500, body: '{}' });
     await page.route('**/graphql', (route) => (isSent(route, 'updateWorkOrders') ? fail(route) : route.fallback()));
     await save(page).click();
-    await page.getByText('Not saved: the service has not answered, and may have stored this all the same.').waitFor();
+    await page.getByText('Not saved: the service has not responded, and may have stored this all the same.').waitFor();
     await page.unroute('**/graphql');
     let isStored = false;
     await page.route('**/graphql', (route) => {
@@ -416,9 +416,9 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByText('A proposal: the asset is here now.').waitFor();
     expect(await place()).toEqual(['CR-1 Crane', 'North yard']);
     await link('Location').fill('Site 9');
-    let answer = () => {};
+    let respond = () => {};
     const isChosen = new Promise<void>((resolve) => {
-      answer = resolve;
+      respond = resolve;
     });
     await page.route('**/graphql', async (route) => {
       if (route.request().postData()?.includes('createLocations')) await isChosen;
@@ -429,7 +429,7 @@ describeInChromium('a work order in the explorer', () => {
     await link('Location').fill('north yard');
     await link('Location').press('Enter');
     await expect.poll(place).toEqual(['CR-1 Crane', 'North yard']);
-    answer();
+    respond();
     await status(page).getByText('Location created.').waitFor();
     const sites = '{ locations(where: { name: { eq: "Site 9" } }) { totalCount } }';
     expect((await service.data(sites)).locations.totalCount).toBe(1);
