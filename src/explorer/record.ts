@@ -54,7 +54,7 @@ const whoDid = ({ user }: Data, did: string) =>
 /** With `mayUndo`, the latest change has a button that reverses it: earlier ones have been changed since. */
 function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo = false) {
   const fieldOf = ({ field, before, after }: Data) => html`<span class="quiet">${title(linkOf(field))}</span>
-    <div>${before === null ? shownValue(kind, field, before, names) : html`<del class="quiet">${shownValue(kind, field, before, names)}</del>`} <span class="quiet">→</span> <ins>${shownValue(kind, field, after, names)}</ins></div>`;
+    <div>${before === null ? shownValue(kind, field, before, names) : html`<del>${shownValue(kind, field, before, names)}</del>`} <span class="quiet">→</span> <ins>${shownValue(kind, field, after, names)}</ins></div>`;
   const changeOf = (change: Data, index: number) => {
     const { at, action, message, fields } = change;
     const isUndo = message === 'Undo';
