@@ -73,10 +73,14 @@ export function leaveReport(): void {
 
 /** People know when a change was made, and not its number. */
 async function withTime(message: string): Promise<string> {
-  const [text = '', cursor] = message.split(' by change ');
-  if (!cursor) return text;
-  const { changes } = await read(query('changes', { after: String(Number(cursor) - 1), first: 1 }, 'nodes { at }'));
-  const { day, clock } = timeTexts(changes.nodes[0].at);
+  const [text, cursor] = message.split(' by change ');
+  if (!cursor) return message;
+  const times = query('changes', { after: String(Number(cursor) - 1), first: 1 }, 'nodes { at }');
+  // The undo is over, whatever comes of this request.
+  const { changes }: Data = await read(times).catch(() => ({}));
+  const at = changes?.nodes[0]?.at;
+  if (!at) return message;
+  const { day, clock } = timeTexts(at);
   return `${text} on ${day}, ${clock}`;
 }
 
@@ -87,9 +91,10 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: s
     const [kept] = notReversed;
     const counted = reversed === 1 ? 'Undone.' : `${reversed} changes undone.`;
     const reason = kept && (await withTime(kept.message));
-    if (!kept) then();
-    if (!kept) report(undone ?? counted);
-    else if (reversed === 0 && notReversed.length === 1) report(`Not undone: ${reason}.`);
+    if (!kept) {
+      then();
+      report(undone ?? counted);
+    } else if (reversed === 0 && notReversed.length === 1) report(`Not undone: ${reason}.`);
     else report(`${reversed} changes undone, ${notReversed.length} not undone: ${reason}.`);
   } catch (error) {
     report(`Not undone: ${(error as Error).message}.`);

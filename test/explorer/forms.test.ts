@@ -299,6 +299,20 @@ describeInChromium('a work order in the explorer', () => {
       .getByText(/^Not undone: this work order has changed since, last on .*, \d+:\d+/)
       .waitFor();
     expect(await read()).toMatchObject({ startDate: '2026-02-01T00:00:00.000Z' });
+
+    // Nor is the reason hidden where the time of that change cannot be read.
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByLabel('Notes').fill('Bring chains.');
+    await save(page).click();
+    await status(page).getByText('Saved.').waitFor();
+    await change({ notes: 'Ice' });
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes('{ changes(') || route.request().postData()?.includes('\\n  changes(')
+        ? route.fulfill({ status: 500, body: '{}' })
+        : route.fallback(),
+    );
+    await status(page).getByRole('button', { name: 'Undo' }).click();
+    await status(page).getByText('Not undone: this work order has changed since, last by change').waitFor();
   });
 
   test('keeps what somebody is typing while others delete it, and undo that', async () => {
