@@ -11,7 +11,7 @@ import { constant, documentOf } from './queries.ts';
 import { record } from './record.ts';
 import { moveToSearch, searchEverywhere, searchResults } from './search.ts';
 import { type Data, follow, type Page, read, type Viewer } from './service.ts';
-import { sideBar, sideQuery } from './side.ts';
+import { countsQuery, sideBar } from './side.ts';
 import { importFiles, table } from './table.ts';
 import { tree } from './tree.ts';
 import { button, copyText, moveInTable, notice, timeTexts, toOverview } from './values.ts';
@@ -136,7 +136,7 @@ class Explorer implements Page {
   async count(isStale = this.#isCountStale): Promise<void> {
     if (!isStale) return;
     this.#isCountStale = false;
-    this.#counts = await read(sideQuery()).catch(() => this.#counts);
+    this.#counts = await read(countsQuery).catch(() => this.#counts);
     this.#draw();
   }
 

@@ -154,7 +154,7 @@ const maxValues = 5;
 /** A facet with conditions counts all records that match. */
 const maxCounted = 20_000;
 
-/** Depends on the count of the table. A search looks at all records of the kind, whose number is read first. */
+/** Depends on the counts of the table. A search looks at all records of the kind. */
 export function facetQueries(view: View, data: Data): readonly string[] {
   const { kind = '', search } = view;
   const counted = data[search ? 'all' : 'count']?.totalCount ?? Number.POSITIVE_INFINITY;
@@ -162,8 +162,7 @@ export function facetQueries(view: View, data: Data): readonly string[] {
   const facets = facetFields(kind).filter(isCheap);
   const facetQuery = (link: string) =>
     `${link}Facet: ${groupsQuery(kind, link, maxValues + 1, whereOf({ ...view, filters: othersOf(view, link) }))}`;
-  const all = search ? `all: ${query(kindOf(kind).list, { first: 0 }, 'totalCount')}` : '';
-  return [all, facets.map(facetQuery).join('\n  ')].filter(Boolean);
+  return facets.length > 0 ? [facets.map(facetQuery).join('\n  ')] : [];
 }
 
 /** Chosen values are added to each other: the records have one of them. */

@@ -2,14 +2,10 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, homeOf, type View } from './address.ts';
 import { kindNames, kindOf, title } from './kinds.ts';
-import { query, whereOf } from './queries.ts';
+import { query } from './queries.ts';
 import type { Data } from './service.ts';
 
-/** The numbers of the records in the tables to which the side bar leads: of work orders, from today on. */
-export const sideQuery = (): string =>
-  kindNames
-    .map((kind) => query(kindOf(kind).list, { first: 0, where: whereOf(homeOf(kind)) }, 'totalCount'))
-    .join('\n  ');
+export const countsQuery = kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')).join('\n  ');
 
 export function sideBar({ kind, search, view }: View, counts: Data, viewer: string) {
   const link = (to: string | undefined, text: string) => {

@@ -67,12 +67,13 @@ function sortingHead(view: View, field: string, classes: string) {
 /** A printed table has as many rows as the service allows, up to a thousand. */
 const pageSize = ({ view }: View): number => atMost(view === 'print' ? 1_000 : 50);
 
-/** The numbers of the records of a page, such as `51–100 of 19,481`. */
-function noteOf(view: View, { nodes, pageInfo }: Data, total: number | undefined): string {
-  if (nodes.length === 0 || nodes.length === total) return nodes.length.toLocaleString();
+/** The numbers of the records of a page, such as `51–100 of 19,481`, and of all where conditions leave some out. */
+function noteOf(view: View, { nodes, pageInfo }: Data, { count, all = count }: Data): string {
   const start = pageInfo.hasPreviousPage ? (Number(view.page ?? 1) - 1) * pageSize(view) + 1 : 1;
   const range = [start, start + nodes.length - 1].map((number) => number.toLocaleString()).join('–');
-  return total === undefined ? range : `${range} of ${total.toLocaleString()}`;
+  const shown = nodes.length === count?.totalCount ? [] : [nodes.length > 0 ? range : '0'];
+  const totals = new Set<number | undefined>([count?.totalCount, all?.totalCount]);
+  return [...shown, ...[...totals].flatMap((total) => total?.toLocaleString() ?? [])].join(' of ');
 }
 
 function pageOf(view: View, shown: Data, note: string, isPickable: boolean) {
@@ -148,7 +149,8 @@ export const table: Viewer = {
     const page = before === undefined ? { first: pageSize(view), after } : { last: pageSize(view), before };
     const selection = `${rowsOf(kind, columnsOf(view))} pageInfo { hasPreviousPage hasNextPage startCursor endCursor }`;
     // The count is read by itself: all that match are read for it.
-    const count = `count: ${query(list, { first: 0, where }, 'totalCount')}`;
+    const all = where ? `\n  all: ${query(list, { first: 0 }, 'totalCount')}` : '';
+    const count = `count: ${query(list, { first: 0, where }, 'totalCount')}${all}`;
     const rows = [...filterNames(view), query(list, { ...page, where, orderBy }, selection)].join('\n  ');
     return [rows, count, ...facetQueries(view, data)];
   },
@@ -158,7 +160,7 @@ export const table: Viewer = {
     const mayWrite = page.mayWrite(kind);
     const { list } = kindOf(kind);
     const shown = data[list];
-    const note = shown ? noteOf(view, shown, data.count?.totalCount) : '';
+    const note = shown ? noteOf(view, shown, data) : '';
     const narrowing = facets(view, data);
     const narrow = html`<button type="button" class="bare narrow" popovertarget="facets">Narrow down</button>`;
     const searching = searchForm(words(list), (search) => firstPage(view, { search }), search);

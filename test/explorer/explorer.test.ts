@@ -41,7 +41,7 @@ describeInChromium('the explorer', () => {
 
     // A bar leads to its records.
     await heading(page, 'Assets');
-    await note(page, '5');
+    await note(page, '5 of 60');
     expect(await rows(page).count()).toBe(5);
     await page.getByRole('link', { name: /^Remove: Status is In the workshop/ }).click();
     await note(page, '1–50 of 60');
@@ -54,7 +54,7 @@ describeInChromium('the explorer', () => {
     await rows(page).first().getByRole('checkbox').click();
     await page.getByRole('searchbox', { name: 'Search assets' }).fill('excavator EX-03');
     await page.keyboard.press('Enter');
-    await note(page, '3');
+    await note(page, '3 of 60');
     await page.getByText('No longer selected, because not on this page: 1 asset.').waitFor();
     await page.keyboard.press('ArrowDown');
     await rows(page).first().locator('th a:focus').waitFor();
@@ -130,7 +130,7 @@ describeInChromium('the explorer', () => {
 
     await open.create('/projects', { name: 'Foot bridge' });
     await page.getByRole('link', { name: 'Foot bridge' }).waitFor();
-    await note(page, `${shown + 1}`);
+    await note(page, `${shown + 1} of 13`);
 
     const [file] = await Promise.all([
       page.waitForEvent('download'),

@@ -116,8 +116,9 @@ describeInChromium('the overview', () => {
 
     // Work orders begin with the next ones.
     const next = page.getByRole('navigation').getByRole('link', { name: 'Work orders' });
-    expect((await next.innerText()).split(/\s+/)).toEqual(['Work', 'orders', '4']);
+    expect((await next.innerText()).split(/\s+/)).toEqual(['Work', 'orders', '10']);
     await next.click();
+    await page.getByText('4 of 10', { exact: true }).waitFor();
     await page.getByText('Start date from today').waitFor();
     expect(await rows(page).getByRole('rowheader').allInnerTexts()).toEqual(['Both', 'Begins', 'Soon', 'Nowhere']);
     // Another start is in place of that.
