@@ -41,7 +41,7 @@ function preview(kind: string, name: string, drafts: readonly Draft[], isEmpty: 
     isEmpty ? '' : fields.map((field) => shownValue(after(draft, field), field)),
   ]);
   const heads = { [kind]: '', [name === 'days' ? 'dates' : linkOf(name)]: '', newValue: '' };
-  return html`<div class="full card preview">${tableOf('Preview', heads, rows)}</div>`;
+  return html`<div class="full card" .style=${'max-height: 320px'}>${tableOf('Preview', heads, rows)}</div>`;
 }
 
 interface BulkChange {
@@ -133,7 +133,7 @@ export function drawBulkBar(kind: string, page: Page): void {
   };
   const content = html`<b>${selected.length.toLocaleString()} selected</b>
     ${button('Change…', change)} ${button('Select none', clear, 'bare')}
-    <small class="wide">Shift selects a range, Enter in a selected row leads here</small>`;
+    <small class="wide">Shift selects a range. Enter in a selected row leads to Change…</small>`;
   if (!bar) return;
   bar.dataset.selected = String(selected.length);
   bar.classList.toggle('save', selected.length > 0);

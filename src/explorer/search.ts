@@ -24,8 +24,9 @@ export function searchForm(records: string, addressOf: (search: string) => strin
 
 /** Empty again on another page. */
 export function searchEverywhere({ kind, search }: View) {
+  const hint = matchMedia('(hover: hover)').matches ? '  ( / )' : '';
   const addressFor = (search: string) => addressOf({ search });
-  return keyed(location.search, searchForm('all records', addressFor, kind ? '' : search, '  ( / )'));
+  return keyed(location.search, searchForm('all records', addressFor, kind ? '' : search, hint));
 }
 
 /** The slash key leads to the search, except while somebody types. Down leads from a search to its first match. */
