@@ -10,14 +10,14 @@ import { searchForm } from './search.ts';
 import { type Data, download, type Viewer } from './service.ts';
 import { button, headOf, newLink, notice, recordTable } from './values.ts';
 
-/** As many columns as fit beside the facets into a window of 1280 pixels. */
-const defaultNumber = 5;
+/** As many columns as fit beside the facets into a window of 1280 pixels: six with an end. */
+const shownFirst = (fields: readonly string[]) => fields.slice(0, Math.max(5, fields.indexOf('endDate') + 1));
 
 /** The first column leads to the record, and stays. */
 function columnsOf({ kind = '', columns: chosen }: View): readonly string[] {
-  const [first = '', ...others] = columns[kind] ?? [];
+  const all = columns[kind] ?? [];
   const fields = chosen?.split(',').filter((field) => Object.hasOwn(kindOf(kind).fields, field));
-  return [...new Set([first, ...(fields ?? others.slice(0, defaultNumber - 1))])];
+  return [...new Set([...all.slice(0, 1), ...(fields ?? shownFirst(all))])];
 }
 
 /** Changes the columns of the address, which the table may not show yet. */

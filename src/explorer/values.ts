@@ -9,14 +9,13 @@ import type { Data } from './service.ts';
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
 const nearMs = 60 * 86_400_000;
 
-/** Writes a time, or a date, which is midnight in UTC. Near days have a weekday, and those of this year no year. */
+/** Writes a time, or a date, which is midnight in UTC. Near days have a weekday in place of the year. */
 export function timeTexts(value: string) {
   const isDate = /^.{10}(T00:00:00\.000Z)?$/.test(value);
   const moment = new Date(isDate ? `${value.slice(0, 10)}T00:00` : value);
   if (Number.isNaN(moment.getTime())) return { day: value, clock: '', whole: value };
-  const now = new Date();
-  const weekday = Math.abs(moment.getTime() - now.getTime()) < nearMs ? 'short' : undefined;
-  const year = weekday && moment.getFullYear() === now.getFullYear() ? undefined : 'numeric';
+  const isNear = Math.abs(moment.getTime() - Date.now()) < nearMs;
+  const [weekday, year] = isNear ? (['short'] as const) : ([undefined, 'numeric'] as const);
   return {
     day: moment.toLocaleDateString(dateLocale, { weekday, day: '2-digit', month: 'short', year }),
     clock: isDate ? '' : moment.toLocaleTimeString(dateLocale, clockFormat).replace(/\s/g, '\u00a0'),
@@ -141,7 +140,7 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
   const isBelow = (field: string) => !onPhone.includes(field) && /^(Asset|Location|Project)$/.test(typeOf(kind, field));
   const classOf = (field: string) => {
     const width = widthClass(kind, field);
-    if (field === first) return width || 'name';
+    if (field === first) return isOfTime ? 'name' : width || 'name';
     return onPhone.includes(field) ? width : `${width} more`;
   };
   const nameIn = (node: Data) => (isOfTime && node[first] ? time(node[first]) : undefined);
