@@ -1,8 +1,8 @@
 /** The record kinds of the schema, their columns, and the names of records. */
-import { capitalized, linkField as linkOf, words } from '../model/labels.ts';
+import { capitalized, linkField as linkOf, words as wordsOf } from '../model/labels.ts';
 import { dateLocale } from './clock.ts';
 
-export { linkOf, words };
+export { linkOf };
 
 /** A record kind, or a type of entities in other systems, such as `Status`: the service stores only their IDs. */
 interface Kind {
@@ -129,7 +129,12 @@ const finishedNames =
 
 export const isFinished = (status: object): boolean => finishedNames.test(nameOf(status as Target));
 
-export const title = (name: string): string => capitalized(words(name));
+/** People know no UID, and say which machine a bucket is a part of. */
+export const words = (name: string): string => (name === 'uid' ? 'number' : wordsOf(name));
+
+const titles: Readonly<Record<string, string>> = { parent: 'Part of', children: 'Parts' };
+
+export const title = (name: string): string => titles[name] ?? capitalized(words(name));
 
 const isField = (name: string): boolean =>
   kindNames.some((kind) => [kindOf(kind).fields, kindOf(kind).filters].some((fields) => name in fields));

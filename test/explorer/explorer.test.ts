@@ -52,13 +52,18 @@ describeInChromium('the explorer', () => {
 
     // All words, in any text, in any case.
     await rows(page).first().getByRole('checkbox').click();
+    await rows(page).nth(1).hover();
+    const colours = rows(page).evaluateAll((all) =>
+      all.slice(0, 3).map((row) => getComputedStyle(row).backgroundColor),
+    );
+    expect(new Set(await colours).size).toBe(3);
     await page.getByRole('searchbox', { name: 'Search assets' }).fill('excavator EX-03');
     await page.keyboard.press('Enter');
     await note(page, '3 of 60');
     await page.getByText('No longer selected, because not on this page: 1 asset.').waitFor();
     await page.keyboard.press('ArrowDown');
     await rows(page).first().locator('th a:focus').waitFor();
-    await page.getByRole('link', { name: 'UID' }).click();
+    await page.getByRole('link', { name: 'Number', exact: true }).click();
     await page.locator('th[aria-sort=ascending] a:focus').waitFor();
     expect(await rows(page).first().textContent()).toContain('EX-0301');
     await page.getByText('Filter', { exact: true }).click();
@@ -390,29 +395,32 @@ describeInChromium('the explorer', () => {
     await page.getByText('live', { exact: true }).waitFor();
     expect(await heads()).toBe('Name');
     await page.getByRole('button', { name: 'Columns' }).click();
-    const chosen = ['External IDs', 'UID', 'Status', 'Owner'];
+    const chosen = ['External IDs', 'Number', 'Status', 'Owner'];
     for (const name of chosen) {
       await page.getByLabel(name, { exact: true }).click();
       await page.getByRole('columnheader', { name }).waitFor();
     }
     // Before the menu is drawn again, it has the next key.
     await page.evaluate("for (const name of ['owner', 'status']) document.getElementById('column-' + name).click()");
-    await expect.poll(heads).toBe('Name,External IDs,UID');
+    await expect.poll(heads).toBe('Name,External IDs,Number');
     await page.evaluate("for (const name of ['status', 'owner']) document.getElementById('column-' + name).click()");
-    await expect.poll(heads).toBe('Name,External IDs,UID,Status,Owner');
+    await expect.poll(heads).toBe('Name,External IDs,Number,Status,Owner');
     // The menu is drawn again with the table.
-    for (const [way, order] of Object.entries({ down: 'External IDs,Status,UID', up: 'External IDs,UID,Status' })) {
-      await page.getByRole('button', { name: `Move UID ${way}` }).press('Enter');
+    for (const [way, order] of Object.entries({
+      down: 'External IDs,Status,Number',
+      up: 'External IDs,Number,Status',
+    })) {
+      await page.getByRole('button', { name: `Move Number ${way}` }).press('Enter');
       await expect.poll(heads).toBe(`Name,${order},Owner`);
     }
-    await page.getByRole('button', { name: 'Move UID up' }).press('Enter');
-    await expect.poll(heads).toBe('Name,UID,External IDs,Status,Owner');
+    await page.getByRole('button', { name: 'Move Number up' }).press('Enter');
+    await expect.poll(heads).toBe('Name,Number,External IDs,Status,Owner');
     const lefts = ['#columns', '[popovertarget=columns]'].map((part) => page.locator(part).boundingBox());
     expect(new Set((await Promise.all(lefts)).map((box) => box?.x)).size).toBe(1);
     const owner = page.getByRole('checkbox', { name: 'Owner' });
     await owner.press('Space');
     await page.waitForURL(/columns=uid%2CexternalIds%2Cstatus$/);
-    await expect.poll(heads).toBe('Name,UID,External IDs,Status');
+    await expect.poll(heads).toBe('Name,Number,External IDs,Status');
     expect(await page.evaluate('document.activeElement.id')).toBe('column-owner');
     expect(await owner.isChecked()).toBe(false);
     expect(await barriers(page)).toEqual([]);
@@ -420,7 +428,7 @@ describeInChromium('the explorer', () => {
     expect(await owner.isVisible()).toBe(false);
     await page.reload();
     await page.getByText('live', { exact: true }).waitFor();
-    expect(await heads()).toBe('Name,UID,External IDs,Status');
+    expect(await heads()).toBe('Name,Number,External IDs,Status');
     expect(await rows(page).first().innerText()).toMatch(/erp \d+ · telematics KT-\d+/);
 
     await page.getByRole('link', { name: 'Skip to the content' }).press('Enter');
@@ -445,12 +453,12 @@ describeInChromium('the explorer', () => {
     await page.goBack();
 
     await page.setViewportSize({ width: 420, height: 900 });
-    await expect.poll(heads).toBe('Name,UID,Status');
+    await expect.poll(heads).toBe('Name,Number,Status');
     const status = page.getByRole('link', { name: 'In the workshop' }).first();
     // A line.
     expect((await status.boundingBox())?.height).toBeLessThan(30);
     await page.getByLabel('All 4 columns').click();
-    await expect.poll(heads).toBe('Name,UID,External IDs,Status');
+    await expect.poll(heads).toBe('Name,Number,External IDs,Status');
     await page.getByRole('button', { name: 'Menu' }).press('Enter');
     await page.getByRole('link', { name: 'Projects', exact: true }).press('Enter');
     await heading(page, 'Projects');

@@ -238,11 +238,11 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('row', { name: 'Line 3: M-002' }).getByText('Correct it in the file').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
     await drop(page, 'Liste.csv', new TextEncoder().encode('Bezeichnung;Auftragsnummer;Gerät\nWartung;W-1;M-002\n'));
-    await page.getByRole('button', { name: 'Use the asset with this UID' }).click();
+    await page.getByRole('button', { name: 'Use the asset with this number' }).click();
     await page.getByText('1 new', { exact: true }).waitFor();
-    await page.getByText('UID of assets').waitFor();
+    await page.getByText('Number of assets').waitFor();
     const menu = page.getByLabel('Field for Gerät');
-    expect(await menu.locator('option:checked').innerText()).toBe('Asset, by UID');
+    expect(await menu.locator('option:checked').innerText()).toBe('Asset, by number');
     await page.getByRole('button', { name: 'Import 1 row' }).click();
     await page.getByText('1 created').waitFor();
     expect(await open.data('{ workOrders { nodes { name asset { uid } } } assets { totalCount } }')).toEqual({
@@ -297,9 +297,9 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText('2 new', { exact: true }).waitFor();
     page.on('dialog', (dialog) => dialog.accept());
     await drop(page, 'b.csv', new TextEncoder().encode('Gerätenummer;Standort\nXX-1;\n'));
-    await page.getByText('Name: no asset has the UID "XX-1", and a new one needs a name').waitFor();
+    await page.getByText('Name: no asset has the Number "XX-1", and a new one needs a name').waitFor();
     await drop(page, 'work-orders.csv', new TextEncoder().encode('Name;Gerätenummer\nOil;XX-1\n'));
-    await page.getByText('Asset: there is no asset with the UID "XX-1"').waitFor();
+    await page.getByText('Asset: there is no asset with the Number "XX-1"').waitFor();
     await open.create('/labels', { key: 'STATUS:7', name: 'Rented' }, { key: 'COMPANY:4', name: 'Acme' });
     await drop(page, 'c.csv', new TextEncoder().encode('Name;Hersteller;Status\nKran;Förster;Reserviert\n'));
     await page

@@ -89,6 +89,16 @@ const stored: readonly (readonly [
     'name uid manufacturedAt acquiredAt currentLocation { name }',
     ['Crane, A-1, 2020-01-01T00:00:00.000Z, 2021-08-30T00:00:00.000Z, Hof Süd'],
   ],
+  ...['Name,Number,Part of', 'Name,UID,Parent'].map(
+    (headings) =>
+      [
+        'attachments.csv',
+        'Asset',
+        lines(headings, 'Bucket,B-1,Bagger'),
+        'uid parent { name }',
+        ['B-1, Bagger'],
+      ] as const,
+  ),
   [
     'Standorte.csv',
     'Location',
