@@ -116,7 +116,7 @@ function readAs({ columns, choices }: ColumnForm, column: ProposedColumn) {
         : `Dates such as ${dates}${zone}`,
     number: `Numbers such as ${decimalComma ? '53,08' : '53.08'}`,
     boolean: 'Yes or no',
-    foreignReference: found.isNamed ? 'Names of labels, or IDs' : 'IDs',
+    foreignReference: found.isNamed ? 'Names or IDs' : 'IDs',
   };
   return forms[found.field.type] ?? 'Text';
 }
@@ -144,14 +144,13 @@ export function settings({ columns, choices, change }: ColumnForm, decode: (enco
 }
 
 /** The columns by which stored records can be found. */
-function keysOf(columns: readonly ProposedColumn[], { targets }: Choices): Texts {
+function keysOf(columns: readonly ProposedColumn[], choices: Choices): Texts {
   const found = columns.flatMap((column) => {
-    const { kind } = column;
-    const target = keyOf(kind, targets[columnId(column)]);
-    const key = target ? targetColumn(kind, target) : undefined;
+    const key = chosenTarget(choices, column);
     const isMatchable = key?.is === 'field' && key.field.type === 'text' && key.field.matchable;
-    const isKey = key?.is === 'id' || key?.is === 'externalId' || isMatchable;
-    return key && target && isKey ? [[`${kind.plural}=${columnKey(key)}`, targetTitle(kind, target)] as const] : [];
+    if (!key || !(key.is === 'id' || key.is === 'externalId' || isMatchable)) return [];
+    const [{ kind }, target] = [column, columnKey(key)];
+    return [[`${kind.plural}=${target}`, targetTitle(kind, target)] as const];
   });
   return { '': 'Nothing: all rows are new', ...Object.fromEntries(found) };
 }

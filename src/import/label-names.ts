@@ -2,6 +2,7 @@
 import type { Yardgraph } from '../../client/index.ts';
 import type { ForeignReferenceField } from '../model/fields.ts';
 import { quote } from '../model/issues.ts';
+import { words } from '../model/labels.ts';
 import { sortKey } from '../model/sort-key.ts';
 import { label, labelKey } from '../records/index.ts';
 import { describeDifference, isTypo } from './alike.ts';
@@ -23,9 +24,16 @@ const maxErrors = 100;
 
 const keyStart = (type: string): string => labelKey(type, '');
 
+interface LabelOptions {
+  readonly yardgraph: Yardgraph;
+  readonly unknown: 'keep' | 'create' | 'refuse';
+  /** By `meaningKey`, IDs that a stopped import has stored: labels may have other names now. */
+  readonly stored: Record<string, string>;
+  readonly save: (() => void) | undefined;
+}
+
 export class LabelNames {
-  readonly #yardgraph: Yardgraph;
-  readonly #unknown: 'keep' | 'create' | 'refuse';
+  readonly #options: LabelOptions;
   /** By `meaningKey`, the texts looked up so far. */
   readonly #meanings = new Map<string, Meaning>();
   /** By type, the names of its first labels. */
@@ -33,21 +41,9 @@ export class LabelNames {
   /** By `alikeKey`, the names of labels to create. */
   readonly #created = new Map<string, string>();
   #errors = 0;
-  /** By `meaningKey`, IDs that a stopped import has stored: labels may have other names now. */
-  readonly #stored: Record<string, string>;
 
-  readonly #save: () => void;
-
-  constructor(
-    yardgraph: Yardgraph,
-    unknown: 'keep' | 'create' | 'refuse',
-    stored: Record<string, string> = {},
-    save = () => {},
-  ) {
-    this.#yardgraph = yardgraph;
-    this.#unknown = unknown;
-    this.#stored = stored;
-    this.#save = save;
+  constructor(options: LabelOptions) {
+    this.#options = options;
   }
 
   /** Returns the rows with IDs, or with issues. Where a type has no labels, texts stay as IDs of another system. */
@@ -83,47 +79,48 @@ export class LabelNames {
     if (this.#names.has(type)) return names;
     this.#names.set(type, names);
     const where = { key: { startsWith: keyStart(type) } };
-    for await (const { name = '' } of readNodes(this.#yardgraph, label, 'name', where))
+    for await (const { name = '' } of readNodes(this.#options.yardgraph, label, 'name', where))
       if (names.push(name) === maxCompared) break;
     return names;
   }
 
   async #find(type: string, texts: readonly LabelText[]): Promise<void> {
+    const { yardgraph, unknown, stored, save } = this.#options;
     const ids = new Set<string>();
     for (const keys of slices(texts.map(({ text }) => labelKey(type, text)))) {
-      for await (const { key = '' } of readNodes(this.#yardgraph, label, 'key', { key: { in: keys } })) ids.add(key);
+      for await (const { key = '' } of readNodes(yardgraph, label, 'key', { key: { in: keys } })) ids.add(key);
     }
     const isId = ({ by, text }: LabelText) => by === 'any' && ids.has(labelKey(type, text));
-    const names = texts.flatMap((named) => (isId(named) || this.#stored[meaningKey(named)] ? [] : named.text));
+    const names = texts.flatMap((named) => (isId(named) || stored[meaningKey(named)] ? [] : named.text));
     const found: NamedLabel[] = [];
     for (const some of slices(names)) {
       const where = { key: { startsWith: keyStart(type) }, or: some.map((name) => ({ name: { alike: name } })) };
-      for await (const { key = '', name = '' } of readNodes(this.#yardgraph, label, 'key name', where))
+      for await (const { key = '', name = '' } of readNodes(yardgraph, label, 'key name', where))
         found.push({ key, name });
     }
     const byName = new Map<string, NamedLabel[]>();
     for (const named of found) byName.set(sortKey(named.name), [...(byName.get(sortKey(named.name)) ?? []), named]);
-    const { length } = Object.keys(this.#stored);
+    const { length } = Object.keys(stored);
     for (const labelText of texts) {
       const { text } = labelText;
       const key = meaningKey(labelText);
-      const id = this.#stored[key] ?? (isId(labelText) ? text : undefined);
+      const id = stored[key] ?? (isId(labelText) ? text : undefined);
       const alike = byName.get(sortKey(text)) ?? [];
       let meaning: Meaning = id === undefined ? meaningOf(labelText, alike, keyStart(type).length) : { id };
       const isTaken = ids.has(labelKey(type, text));
       const created = this.#created.get(`${type} ${sortKey(text)}`);
       // Stored meanwhile, or not: a preview and every resumed run decide alike.
       if (id === undefined && created !== undefined && created !== text)
-        meaning = { message: isCreated(created, text) };
-      else if (this.#unknown === 'keep' && 'creatable' in meaning && labelText.by === 'any') meaning = { id: text };
-      else if (this.#unknown === 'create' && 'creatable' in meaning && !isTaken) {
+        meaning = { message: isCreated(type, created, text) };
+      else if (unknown === 'keep' && 'creatable' in meaning && labelText.by === 'any') meaning = { id: text };
+      else if (unknown === 'create' && 'creatable' in meaning && !isTaken) {
         meaning = { id: text, isNew: true };
         this.#created.set(detached(`${type} ${sortKey(text)}`), detached(text));
       } else if ('creatable' in meaning) meaning = this.#withName(meaning, labelText);
       this.#meanings.set(detached(key), meaning);
-      if ('id' in meaning && meaning.id !== text) this.#stored[detached(key)] = meaning.id;
+      if ('id' in meaning && meaning.id !== text) stored[detached(key)] = meaning.id;
     }
-    if (Object.keys(this.#stored).length > length) this.#save();
+    if (Object.keys(stored).length > length) save?.();
   }
 
   #withName<M extends Pick<RowIssue, 'message'>>(meaning: M, { type, text }: LabelText): M {
@@ -136,26 +133,28 @@ export class LabelNames {
   }
 }
 
-const isCreated = (name: string, text: string): string =>
-  `the import creates the label ${quote(name)}, which differs in ${describeDifference(name, text)}: write one of them`;
+const isCreated = (type: string, name: string, text: string): string =>
+  `the import creates the ${words(type)} ${quote(name)}, which differs in ${describeDifference(name, text)}: write one of them`;
 
-function meaningOf({ field, text, by }: LabelText, alike: readonly NamedLabel[], start: number): Meaning {
+function meaningOf({ field, type, text, by }: LabelText, alike: readonly NamedLabel[], start: number): Meaning {
+  const called = words(type);
   const [first, ...others] = alike.some(({ name }) => name === text)
     ? alike.filter(({ name }) => name === text)
     : alike;
   if (!first) {
+    const known = by === 'any' ? 'name or ID' : 'name';
     const help = `create it with --create-missing labels, or use --map COLUMN=${field} for IDs of another system`;
-    return { message: `no label has the name ${by === 'any' ? 'or ID ' : ''}${quote(text)}`, help, creatable: label };
+    return { message: `no ${called} has the ${known} ${quote(text)}`, help, creatable: label };
   }
   if (others.length > 0) {
     const ids = [first, ...others].slice(0, 3).map(({ key }) => quote(key.slice(start)));
     return {
-      message: `several labels have the name ${quote(text)}: write one of their IDs, such as ${ids.join(', ')}`,
+      message: `more than one ${called} has the name ${quote(text)}: write one of their IDs, such as ${ids.join(', ')}`,
     };
   }
   if (first.name === text) return { id: first.key.slice(start) };
   const difference = `It differs in ${describeDifference(first.name, text)}`;
-  return { message: `there is the label ${quote(first.name)}, did you mean it? ${difference}`, alike: first.name };
+  return { message: `there is the ${called} ${quote(first.name)}, did you mean it? ${difference}`, alike: first.name };
 }
 
 interface LabelText {

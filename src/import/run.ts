@@ -120,7 +120,7 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
   }
   // Labels of the same import are not stored yet.
   const unknown = bringsLabels(work) ? 'keep' : work.createMissing.has(label) ? 'create' : 'refuse';
-  const labels = new LabelNames(work.yardgraph, unknown, run?.labels ?? work.labels, save);
+  const labels = new LabelNames({ yardgraph: work.yardgraph, unknown, stored: run?.labels ?? work.labels, save });
   const warnOf = (file: ImportFile) => (pass.warns ? work.warnings.get(file)?.warn : undefined);
   for await (const part of readParts(work, warnOf)) {
     work.signal.throwIfAborted();

@@ -65,7 +65,7 @@ test('a name beside an ID may be that of a label of the same import', async () =
 test('a typing error in the name of a label gets the proposal of this label, if it is of the same type', async () => {
   await imports.import({ 'labels.csv': 'type,id,name\nSTATUS,7,Rented\nSTATUS,8,Bay 3\nASSET_TYPE,1,Lader\n' });
   const { out } = await imports.import({ 'assets.csv': 'name,status\nA,Rentet\nB,Bay 4\nC,Ladet\n' });
-  const unknown = (text: string) => `statusId: no label has the name or ID "${text}"`;
+  const unknown = (text: string) => `statusId: no status has the name or ID "${text}"`;
   expect(out.join('\n')).toContain(`line 2: ${unknown('Rentet')} (did you mean "Rented"?): create`);
   for (const text of ['Bay 4', 'Ladet']) expect(out.join('\n')).toContain(`${unknown(text)}: create`);
 });
@@ -78,7 +78,7 @@ test('--create-missing labels makes labels of unknown names, in rows that are st
   const { out } = await imports.import({ 'assets.csv': rows }, ...create);
 
   expect(out).toContain('To create for links to them: 1 label');
-  const other = 'line 4: statusId: the import creates the label "Rented", which differs in case: write one of them';
+  const other = 'line 4: statusId: the import creates the status "Rented", which differs in case: write one of them';
   expect(out.join('\n')).toContain(other);
   expect(await labels()).toMatchObject([{ key: 'STATUS:7' }, { key: 'STATUS:Rented', name: 'Rented' }]);
   expect(await imports.records('assets', 'name statusId')).toEqual([
@@ -94,9 +94,9 @@ test('--create-missing labels makes labels of unknown names, in rows that are st
       ...options,
     );
   expect((await edit('Lost')).out.join('\n')).toContain(
-    'no label has the name "Lost": create it with --create-missing',
+    'no status has the name "Lost": create it with --create-missing',
   );
-  expect((await edit('7', ...create)).out.join('\n')).toContain('no label has the name "7"');
+  expect((await edit('7', ...create)).out.join('\n')).toContain('no status has the name "7"');
   expect((await edit('Lost', ...create)).out).toContain('0 created, 2 updated, 0 unchanged, 0 refused');
   expect(await labels()).toMatchObject([{ name: 'In use' }, { name: 'Rented' }, { key: 'STATUS:Lost', name: 'Lost' }]);
 });
@@ -107,9 +107,9 @@ test('two spellings of a new label are refused in the preview as they are when s
   const { out } = await imports.import({ 'assets.csv': rows }, '--create-missing', 'labels', '--batch', '1');
 
   expect(out[0]).toBe('3 rows: 2 to create, 0 to update, 0 unchanged, 1 refused');
-  expect(out[1]).toContain('line 3: statusId: the import creates the label "Rented", which differs in case');
+  expect(out[1]).toContain('line 3: statusId: the import creates the status "Rented", which differs in case');
   expect(out).toContain('2 created, 0 updated, 0 unchanged, 1 refused');
-  expect(imports.read('assets.refused.csv')).toContain('the import creates the label ""Rented""');
+  expect(imports.read('assets.refused.csv')).toContain('the import creates the status ""Rented""');
 });
 
 test('a column of a link takes the IDs and the names of labels, one named after the ID only IDs', async () => {
@@ -127,13 +127,13 @@ test('a column of a link takes the IDs and the names of labels, one named after 
   expect(await statuses()).toEqual({ 0: '7', 1: '8', 2: 'Idle', 7: null });
   const refused = out.join('\n');
   expect(refused).toContain(
-    'line 5: statusId: no label has the name or ID "Rented": create it with --create-missing labels',
+    'line 5: statusId: no status has the name or ID "Rented": create it with --create-missing labels',
   );
-  expect(refused).toContain('line 6: statusId: there is the label "Idle", did you mean it? It differs in case');
+  expect(refused).toContain('line 6: statusId: there is the status "Idle", did you mean it? It differs in case');
   expect(refused).toContain(
-    'line 7: statusId: several labels have the name "Sold": write one of their IDs, such as "9", "10"',
+    'line 7: statusId: more than one status has the name "Sold": write one of their IDs, such as "9", "10"',
   );
-  expect(refused).toContain('line 8: statusId: there is the label "In use", did you mean it? It differs in case');
+  expect(refused).toContain('line 8: statusId: there is the status "In use", did you mean it? It differs in case');
   await imports.import({ 'assets.csv': numbered('Status ID') }, '--upsert-by', 'uid');
   expect(Object.values(await statuses())).toEqual(rows.map((text) => text || null));
 });

@@ -249,8 +249,8 @@ test('rows that cannot be read say why, and what helps: a name that is meant, or
     [expect.stringContaining('acquiredAt: expected a day that exists'), undefined, undefined, undefined, 1],
     [expect.stringContaining('there is "North yard", did you mean it?'), 'north yard', 'North yard', undefined, 2],
     [expect.stringContaining('no location'), 'Depot', undefined, 'Location', 1],
-    [expect.stringContaining('there is the label "In use", did you mean it?'), 'in use', 'In use', undefined, 1],
-    [expect.stringContaining('no label has the name or ID'), 'vermietet', undefined, 'Label', 1],
+    [expect.stringContaining('there is the status "In use", did you mean it?'), 'in use', 'In use', undefined, 1],
+    [expect.stringContaining('no status has the name or ID'), 'vermietet', undefined, 'Label', 1],
   ]);
   const chosen = {
     names: { currentLocation: { 'north yard': 'North yard' }, status: { 'in use': 'In use' } },
