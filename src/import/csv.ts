@@ -89,7 +89,8 @@ export class CsvParser {
     }
     const [title] = above;
     const titles = `${above.length} title line${above.length === 1 ? '' : 's'} above the headings`;
-    if (title) warn({ line: title.line, column: '', message: titles, detail: quote(title.text), isFact: true });
+    const text = title?.cells.filter((cell) => cell?.trim()).join(`${separator} `) ?? '';
+    if (title) warn({ line: title.line, column: '', message: titles, detail: quote(text), isFact: true });
     this.skipTo(header.next);
     const names = withoutSurplus(header.cells, 0).map(headerName);
     return { separator, names, lineBreak: firstBreak, quotesAll: header.isQuoted };
