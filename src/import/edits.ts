@@ -88,10 +88,7 @@ function textsBesideIds({ kind, fields, links }: FileRow) {
 export type Wanted = readonly [kind: RecordKind, key: string | null | undefined, fields: readonly string[]];
 
 /** By ID, or by the key of a label. */
-export async function readByKeys(
-  yardgraph: Yardgraph,
-  wanted: readonly Wanted[],
-): Promise<ReadonlyMap<string, Values>> {
+export async function readByKeys(yardgraph: Yardgraph, wanted: readonly Wanted[]) {
   const found = new Map<string, Values>();
   for (const kind of new Set(wanted.map(([kind]) => kind))) {
     const ofKind = wanted.filter(([other]) => other === kind);

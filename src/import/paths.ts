@@ -20,11 +20,7 @@ export function isPath({ by, target, value }: LinkCell): boolean {
 export const namesOfPath = (path: string): readonly string[] => path.split(separator);
 
 /** The IDs of the stored records with each path. Level by level, from the top. */
-export async function findPaths(
-  yardgraph: Yardgraph,
-  kind: RecordKind,
-  paths: readonly string[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
+export async function findPaths(yardgraph: Yardgraph, kind: RecordKind, paths: readonly string[]) {
   const found = new Map(paths.map((path): [string, string[]] => [path, []]));
   const levels = paths.map(namesOfPath);
   const beginnings = new Set(
@@ -34,12 +30,8 @@ export async function findPaths(
   for (let level = 0; above?.size !== 0; level += 1) {
     const names = [...new Set(levels.flatMap((path) => path[level] ?? []))];
     const below = new Map<string, string>();
-    for await (const { id = '', name = '', parent = '' } of readPlaces(
-      yardgraph,
-      kind,
-      names,
-      above && [...above.keys()],
-    )) {
+    const places = readPlaces(yardgraph, kind, names, above && [...above.keys()]);
+    for await (const { id = '', name = '', parent = '' } of places) {
       const path = above ? `${above.get(parent)}${separator}${name}` : name;
       found.get(path)?.push(id);
       if (beginnings.has(path)) below.set(id, path);
