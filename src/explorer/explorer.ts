@@ -2,7 +2,7 @@
 import { html, nothing, render } from 'lit-html';
 import { addressOf, type View, viewOf } from './address.ts';
 import { deleted } from './deletions.ts';
-import { creation, isUnsaved } from './form.ts';
+import { creation, isUnsaved, mayLeave } from './form.ts';
 import { imports } from './imports.ts';
 import { linkOf, otherViews, title as titleOf } from './kinds.ts';
 import { locationMap } from './locations.ts';
@@ -226,7 +226,7 @@ window.navigation?.addEventListener('navigate', (event) => {
   // A page that is loaded again is replaced by itself.
   const isOther = navigationType === 'push' || destination.url !== location.href;
   if (!canIntercept || hashChange || !(isBack || isOther) || pathname !== location.pathname) return;
-  if (isUnsaved() && !confirm('Leave without saving what you have entered?')) {
+  if (!mayLeave()) {
     event.preventDefault();
     // The text of a search that was not made.
     document.querySelector<HTMLFormElement>('#everywhere form')?.reset();

@@ -63,6 +63,10 @@ class RecordForm extends HTMLElement {
     return !this.#isLeft && this.#draft.changed.length > 0;
   }
 
+  mayClose(): boolean {
+    return !this.isUnsaved || confirm('Leave without saving what you have entered?');
+  }
+
   /** Stores the values, unless somebody has changed the record since the form was opened. */
   async #save(isNew: boolean): Promise<void> {
     const { kind, page, noun = kind } = this.#options;
@@ -130,9 +134,11 @@ class RecordForm extends HTMLElement {
 }
 customElements.define('record-form', RecordForm);
 
-/** True for a form, or an import, with entries of somebody. */
-export const isUnsaved = (): boolean =>
-  [...document.querySelectorAll<RecordForm>('record-form, import-dialog')].some((element) => element.isUnsaved);
+/** Forms and imports, perhaps with entries of somebody. */
+const allEntries = () => [...document.querySelectorAll<RecordForm>('record-form, import-dialog')];
+
+export const isUnsaved = (): boolean => allEntries().some((entries) => entries.isUnsaved);
+export const mayLeave = (): boolean => allEntries().every((entries) => entries.mayClose());
 
 /** The form in place of a record's page. A read-only key has none. */
 export function formPage(options: FormOptions) {
