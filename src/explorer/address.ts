@@ -23,12 +23,12 @@ const texts = [
 ] as const;
 
 /**
- * Without a kind, a `search` of all kinds, the view `imports` or `deleted`, or the overview, with the IDs of the
- * `finished` statuses. With an ID, a record, or an entity of another system. Otherwise a table, with a `sort`, its
- * `columns`, such as `name,status`, the number of its `page`, and the cursor that the page is `after` or `before`; or
- * the `view` that is `map` or `tree`, with the IDs of the records that are `open` in the tree, `deleted`, or `print`
- * for a table of as many rows as there can be. The `view` of a form is `new`, or `edit` with an ID. An unknown kind or
- * view leads to `missing`.
+ * Without a kind, a `search` of all kinds, the view `imports`, perhaps with the ID of one, or `deleted`, or the
+ * overview, with the IDs of the `finished` statuses. With an ID, a record, or an entity of another system. Otherwise a
+ * table, with a `sort`, its `columns`, such as `name,status`, the number of its `page`, and the cursor that the page is
+ * `after` or `before`; or the `view` that is `map` or `tree`, with the IDs of the records that are `open` in the tree,
+ * `deleted`, or `print` for a table of as many rows as there can be. The `view` of a form is `new`, or `edit` with an
+ * ID. An unknown kind or view leads to `missing`.
  */
 export type View = { readonly [name in (typeof texts)[number]]?: string | undefined } & {
   readonly filters?: readonly Filter[];
@@ -47,7 +47,7 @@ export function viewOf(search: string): View {
   const { kind, id, sort = '', finished, after } = view;
   const isView = (names: readonly string[]) => view.view === undefined || names.includes(view.view);
   if (kind === undefined && isView(['imports', 'deleted']))
-    return view.view ? { view: view.view, after } : { finished, search: view.search };
+    return view.view ? { view: view.view, id, after } : { finished, search: view.search };
   if (kind === undefined) return { view: 'missing' };
   // Labels have a form, and no table.
   const isKnown = Object.hasOwn(id === undefined && view.view !== 'new' ? columns : kinds, kind);

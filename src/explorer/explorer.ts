@@ -3,7 +3,7 @@ import { html, nothing, render } from 'lit-html';
 import { addressOf, type View, viewOf } from './address.ts';
 import { deleted } from './deletions.ts';
 import { creation, isUnsaved, mayLeave } from './form.ts';
-import { imports } from './imports.ts';
+import { imported, imports } from './imports.ts';
 import { linkOf, otherViews, title as titleOf } from './kinds.ts';
 import { locationMap } from './locations.ts';
 import { overview } from './overview.ts';
@@ -31,7 +31,7 @@ const missing: Viewer = {
 const viewers: Readonly<Record<string, Viewer>> = { map: locationMap, tree, new: creation, imports, deleted, missing };
 
 function viewerOf({ kind, id, view = '', search }: View): Viewer {
-  if (id !== undefined) return record;
+  if (id !== undefined) return kind ? record : imported;
   return viewers[view] ?? (kind ? table : search ? searchResults : overview);
 }
 
@@ -199,7 +199,7 @@ for (const type of ['dragover', 'drop'] as const) {
 /** The address of a view without its open branches, columns and order, and the page of its history. */
 function addressInPlace(search: string): string {
   const { open, columns, sort, ...view } = viewOf(search);
-  return addressOf(view.id === undefined ? view : { ...view, after: undefined });
+  return addressOf(view.kind && view.id ? { ...view, after: undefined } : view);
 }
 
 /** The address of the link by which each entry of the browser's history was left, by its key. */

@@ -17,9 +17,11 @@ import { kindNamed, kindOfId } from '../records/index.ts';
 import { addressOf } from './address.ts';
 import { areClear, columnTable, keyOf, optionTitles, settings } from './import-columns.ts';
 import { changeTable, type Explained, explain } from './import-preview.ts';
+import { undoRun } from './imports.ts';
 import { inWords, kindNames, kindOf, numberedName, outsideQuotes, title, undoRunId, words } from './kinds.ts';
 import { yardgraph as client, type Data, read } from './service.ts';
 import { button, headOf, menu, openDialog } from './values.ts';
+import { report } from './writes.ts';
 
 /** A message of the command, with the titles of fields and options, and without IDs and advice on other options. */
 const inTitles = (message: string): string =>
@@ -107,6 +109,7 @@ class ImportDialog extends HTMLElement {
     this.#names = this.#files.map(({ name }) => name).join(', ');
     this.#kind = kind === undefined ? undefined : kindNamed(kind);
     document.querySelector<HTMLDialogElement>('dialog.import')?.close();
+    report('');
     const dialog = openDialog(`Import ${this.#names}`);
     dialog.classList.add('import');
     dialog.append(this);
@@ -271,19 +274,13 @@ class ImportDialog extends HTMLElement {
       });
       const { importRun: made } = await work.yardgraph.graphql(runDocument, { id: run.id });
       localStorage.removeItem(name);
+      document.dispatchEvent(new Event('report'));
       const counts = said.filter((line) => /created/i.test(line)).join('. ');
       [this.#refusedRows, this.#isChanged] = [refusedRows, false];
       this.#stored = { counts, refused: refused.filter(({ texts }) => texts.length > 0), made };
     });
     this.#isStoring = true;
     return ended.finally(() => (this.#isStoring = false));
-  }
-
-  #undo(made: Data): Promise<void> {
-    return this.#take(async () => {
-      this.#stored = { counts: await undoImport(made), refused: [] };
-      this.#refusedRows = 0;
-    });
   }
 
   #draw(): void {
@@ -321,7 +318,7 @@ class ImportDialog extends HTMLElement {
     if (this.#isBusy) return nothing;
     if (this.#problem) return button('Try again', () => void (this.#work ? this.#change({}) : this.#propose()));
     const made = this.#stored?.made;
-    if (made) return button('Undo', () => void this.#undo(made));
+    if (made) return button('Undo', () => void undoRun(made));
     if (this.#stored || !this.#work || this.#checked?.changed === 0) return nothing;
     const label = this.#checked ? `Import ${countedRows(this.#checked.changed)}` : 'Go on';
     return button(label, () => void this.#store(), 'primary');
@@ -428,8 +425,7 @@ export async function undoImport({ id, message }: Data): Promise<string> {
     throw new Error('others have made changes meanwhile, and no message tells which ones are its own');
   const counts = { reversed: 0, kept: 0, made: 0 };
   const unlike = new Map<string, Set<string>>();
-  const signal = new AbortController().signal;
-  for await (const part of revertInParts(yardgraph, made, { signal, importRun: undoRunId(id) })) {
+  for await (const part of revertInParts(yardgraph, made, { importRun: undoRunId(id) })) {
     counts.reversed += part.reversed;
     counts.kept += part.kept + part.failed;
     counts.made += part.made;

@@ -1,10 +1,11 @@
-/** All imports, the latest first: of this page, of the command and of programs. */
+/** All imports, the latest first: of this page, of the command and of programs. Each leads to its records. */
 import { html, nothing } from 'lit-html';
+import { pluralizeRecords } from '../model/labels.ts';
 import { addressOf } from './address.ts';
-import { nameOf, undoRunId } from './kinds.ts';
-import { atMost, query } from './queries.ts';
-import type { Data, Page, Viewer } from './service.ts';
-import { button, cellOf, notice, tableOf, toOverview } from './values.ts';
+import { kindNames, kindOf, nameOf, title, undoRunId } from './kinds.ts';
+import { atMost, constant, query, rowsOf } from './queries.ts';
+import { type Data, type Page, read, type Viewer } from './service.ts';
+import { button, cellOf, notice, recordTable, tableOf, toOverview } from './values.ts';
 import { report } from './writes.ts';
 
 /** The name of the file, without the ID that makes the message unique. An undo of an undo is the import again. */
@@ -16,31 +17,30 @@ const countsOf = ({ created, updated, deleted }: Data): string =>
     .flatMap(([what, count]) => (count > 0 ? `${count.toLocaleString()} ${what}` : []))
     .join(', ');
 
-async function undoRun(run: Data, page: Page): Promise<void> {
-  if (!confirm(`Undo ${fileOf(run)}? ${countsOf(run)}`)) return;
-  report(`Undoing ${fileOf(run)}…`);
+/** Asks before it undoes an import, of this page or of a dialog. */
+export async function undoRun(run: Data, page?: Page): Promise<void> {
+  const name = fileOf(run).replace(/^Undo of/, 'the undo of');
+  if (!confirm(`Undo ${name}? ${countsOf(run)}`)) return;
+  document.querySelector<HTMLDialogElement>('dialog.import')?.close();
+  report(`Undoing ${name}…`);
   const { undoImport } = await import('./import.js');
   report(await undoImport(run).catch(({ message }: Error) => `Not undone: ${message}.`));
-  await page.refresh();
+  await page?.refresh();
 }
 
 function listOf({ nodes, pageInfo }: Data, page: Page) {
   if (nodes.length === 0) return notice('No file was imported yet', toOverview);
-  // An undo is a later run, which may be undone itself. The import may have gone on since.
-  const undoOf = (run: Data): Data | undefined => {
-    const undo = nodes.slice(0, nodes.indexOf(run)).find(({ id }: Data) => id === undoRunId(run.id));
-    return Number(undo?.upTo) > Number(run.upTo) ? undo : undefined;
-  };
   const lastCell = (run: Data) => {
-    const undo = undoOf(run);
+    // An undo is a later run, which may be undone itself. The import may have gone on since.
+    const undo = nodes.find(({ id, upTo }: Data) => id === undoRunId(run.id) && Number(upTo) > Number(run.upTo));
     if (!undo) return page.mayWrite() ? button('Undo', () => void undoRun(run, page)) : nothing;
     // An undo may reverse several updates of a record by one: they do not tell how many were kept.
     const kept = Math.max(0, run.created - undo.deleted) + Math.max(0, run.deleted - undo.created);
-    return html`undone${kept > 0 ? `, but for ${kept.toLocaleString()}` : ''} ${cellOf('DateTime', undo.startedAt)}
+    return html`undone${kept > 0 ? ` except ${pluralizeRecords(kept)} ·` : ''} ${cellOf('DateTime', undo.startedAt)}
       ${undo.user ? `by ${nameOf(undo.user)}` : nothing}`;
   };
   const row = (run: Data) => [
-    fileOf(run),
+    html`<a href=${addressOf({ view: 'imports', id: run.id })}>${fileOf(run)}</a>`,
     html`${cellOf('DateTime', run.startedAt)}<div><small>${countsOf(run)}</small></div>`,
     run.user && nameOf(run.user),
     lastCell(run),
@@ -51,11 +51,45 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
   return html`${tableOf('Imports', widths, nodes.map(row), ids)} ${pageInfo.hasNextPage ? next : nothing}`;
 }
 
+const fields = 'id startedAt user { id name } message created updated deleted after upTo';
+const page = `nodes { ${fields} } pageInfo { hasNextPage endCursor }`;
+
 export const imports: Viewer = {
-  queries: ({ after }) => {
-    const counts = 'created updated deleted';
-    const fields = `nodes { id startedAt user { id name } message ${counts} after upTo } pageInfo { hasNextPage endCursor }`;
-    return [query('importRuns', { first: atMost(50), after }, fields)];
-  },
+  queries: ({ after }) => [query('importRuns', { first: atMost(50), after }, page)],
   draw: (_, { importRuns }, page) => ({ title: 'Imports', content: importRuns && listOf(importRuns, page) }),
+};
+
+/** The records of an import as they are now: those of its first changes, or of the changes after a cursor. */
+export const imported: Viewer = {
+  queries: (_, { part }) => (part ? [part] : []),
+  async *read({ id, after }) {
+    const { importRun: run } = await read(query('importRun', { id }, fields));
+    if (!run) return yield { run };
+    const sent = { after: after ?? run.after, first: atMost(100) };
+    const part = query('changes', sent, 'nodes { cursor kind recordId message } endCursor');
+    const { changes } = await read(part);
+    // Others may have made changes in between.
+    const isAlone = run.upTo - run.after === run.created + run.updated + run.deleted;
+    const own = changes.nodes.filter(
+      ({ cursor, message }: Data) => Number(cursor) <= run.upTo && (isAlone || message === run.message),
+    );
+    const lists = kindNames.map((kind) => {
+      const ids = own.flatMap((change: Data) => (change.kind === constant(kind) ? change.recordId : []));
+      return query(kindOf(kind).list, { first: atMost(100), where: { id: { in: ids } } }, rowsOf(kind));
+    });
+    yield { run, part, end: changes.endCursor, ...(await read(...lists)) };
+  },
+  draw(view, { run, end, ...data }) {
+    const none = notice('None of these records is stored now', toOverview);
+    if (!run) return { title: 'Import', content: run === null ? none : nothing };
+    const tables = kindNames.flatMap((kind) => {
+      const { list } = kindOf(kind);
+      const { nodes } = data[list];
+      return nodes.length > 0 ? [html`<h2>${title(list)}</h2> ${recordTable(kind, nodes, title(list))}`] : [];
+    });
+    const next = html`<p><a class="button" href=${addressOf({ ...view, after: end })}>More records</a></p>`;
+    const content = html`${tables.length > 0 ? tables : none} ${Number(end) < run.upTo ? next : nothing}`;
+    const crumb = html`<a href=${addressOf({ view: 'imports' })}>Imports</a>`;
+    return { title: fileOf(run), note: countsOf(run), crumb, content };
+  },
 };

@@ -44,11 +44,11 @@ const maxPart = 10_000;
 export async function* revertInParts(
   yardgraph: Yardgraph,
   { first, last, message }: MadeChanges,
-  { dryRun, signal, importRun = '' }: { readonly dryRun?: boolean; readonly signal: AbortSignal; importRun?: string },
+  { dryRun, signal, importRun = '' }: { readonly dryRun?: boolean; readonly signal?: AbortSignal; importRun?: string },
 ): AsyncGenerator<RevertedChanges & MadeChanges> {
   let size = maxPart;
   for (let end = last; end >= first; ) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     const start = Math.max(first, end - size + 1);
     const length = end - start + 1;
     const range = { after: String(start - 1), upTo: String(end), message };

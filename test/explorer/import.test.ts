@@ -120,6 +120,10 @@ describeInChromium('a file in the explorer', () => {
     // Any import can be undone later, and its row stays the same one below the new row of the undo.
     await page.reload();
     const row = page.getByRole('row', { name: /^assets.csv/ });
+    await row.getByRole('link', { name: 'assets.csv' }).click();
+    await page.getByRole('rowheader', { name: 'North yard' }).waitFor();
+    expect(await page.getByRole('rowheader').allInnerTexts()).toEqual(['Crane', 'Lift', 'North yard', 'South yard']);
+    await page.goBack();
     const shown = await row.elementHandle();
     const asked: string[] = [];
     page.on('dialog', (dialog) => {
@@ -132,6 +136,8 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('row', { name: 'Undo of assets.csv' }).waitFor();
     expect(asked).toEqual(Array(2).fill('Undo assets.csv? 4 new'));
     expect(await shown?.innerText()).toContain('undone');
+    await row.getByRole('link', { name: 'assets.csv' }).click();
+    await page.getByText('None of these records is stored now').waitFor();
     expect(await assets()).toMatchObject([{ name: 'Truck' }]);
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
@@ -193,6 +199,32 @@ describeInChromium('a file in the explorer', () => {
     await press(other, 'Go on');
     await other.getByRole('alert').getByText('in another tab').waitFor();
     expect(await number()).toBe(1_001);
+  });
+
+  test('is counted at once, and undone from its dialog as from the list; its message goes with the next one', async () => {
+    const { page, origin } = await newPage(open);
+    // The page counts after its own writes alone.
+    await page.addInitScript('window.setInterval = () => 0');
+    await page.goto(`${origin}/explore?kind=Asset`);
+    await page.getByText('live', { exact: true }).waitFor();
+    const file = new TextEncoder().encode('name\nCrane\n');
+    await drop(page, 'assets.csv', file);
+    await page.getByRole('button', { name: 'Import 1 row' }).click();
+    await page.getByText('1 created').waitFor();
+    await page.locator('#side a', { hasText: /^Assets\s+1$/ }).waitFor();
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message());
+      return asked.length === 1 ? dialog.dismiss() : dialog.accept();
+    });
+    for (const _ of ['no', 'yes']) await page.getByRole('button', { name: 'Undo' }).click();
+    await page.locator('#side a', { hasText: /^Assets\s+0$/ }).waitFor();
+    const message = page.getByText('1 change undone.');
+    await message.waitFor();
+    expect(asked).toEqual(Array(2).fill('Undo assets.csv? 1 new'));
+    await drop(page, 'assets.csv', file);
+    await page.getByText('1 new', { exact: true }).waitFor();
+    expect(await message.count()).toBe(0);
   });
 
   test('that is stored, and whose end is not seen, is not stored again', async () => {
@@ -322,17 +354,19 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('button', { name: /^Use/ }).click();
     await page.getByText('1 row with names of stored records, such as Crane. They become second records.').waitFor();
     // Choices are entries of somebody, as those of a form.
+    const question = 'Close this import, and lose your choices?';
     const asked: string[] = [];
     page.on('dialog', (dialog) => {
-      asked.push(dialog.type());
+      asked.push(dialog.type() === 'confirm' ? dialog.message() : dialog.type());
       return dialog.dismiss();
     });
+    await page.evaluate("location.assign('explore?view=imports')");
     await page.getByRole('button', { name: 'Close' }).click();
     for (const _ of ['first', 'second']) await page.keyboard.press('Escape');
     await drop(page, 'other.csv', new TextEncoder().encode('name\nPump\n'));
     await page.getByRole('heading', { name: 'Import assets.csv' }).waitFor();
     await page.evaluate('location.reload()');
-    await expect.poll(() => asked).toEqual([...Array(4).fill('confirm'), 'beforeunload']);
+    await expect.poll(() => asked).toEqual([...Array(5).fill(question), 'beforeunload']);
   });
 
   test.each([
@@ -387,8 +421,10 @@ describeInChromium('a file in the explorer', () => {
     page.on('dialog', (dialog) => dialog.accept());
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('1 change undone, 2 not undone: 1 asset changed since, 1 label used since.').waitFor();
-    await page.getByRole('row', { name: /^cranes.csv .* undone, but for 2 / }).waitFor();
+    await page.getByRole('row', { name: /^cranes.csv .* undone except 2 records · / }).waitFor();
+    const asked = page.waitForEvent('dialog').then((dialog) => dialog.message());
     await page.getByRole('row', { name: 'Undo of cranes.csv' }).getByRole('button', { name: 'Undo' }).click();
+    expect(await asked).toBe('Undo the undo of cranes.csv? 1 deleted');
     const again = page.getByRole('row', { name: /^cranes.csv again/ });
     await again.getByRole('button', { name: 'Undo' }).click();
     // Each undo has a row, and each change is undone once.
