@@ -190,7 +190,8 @@ for (const type of ['dragover', 'drop'] as const) {
     if (!event.dataTransfer?.types.includes('Files')) return;
     // The browser would leave the page for the file.
     event.preventDefault();
-    if (type !== 'drop') return;
+    // The dialog that asks for a key would be below that of an import.
+    if (type !== 'drop' || document.querySelector('#key-dialog[open]')) return;
     if (explorer.mayWrite(view.kind)) void importFiles(view.kind, event.dataTransfer.files);
     else report('This key cannot import files here: enter another one.');
   });
