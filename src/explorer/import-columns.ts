@@ -5,13 +5,15 @@ import { type Choices, columnId, hasHeadings, type ProposedColumn, targetColumn 
 import { parseMonth } from '../import/values.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { inOrder, kindOf, linkOf, title, words } from './kinds.ts';
-import { menu, tableOf } from './values.ts';
+import { button, menu, tableOf } from './values.ts';
 
 interface ColumnForm {
   readonly isOpen: boolean;
   readonly columns: readonly ProposedColumn[];
   readonly choices: Choices;
   change(changed: Partial<Choices>): void;
+  /** Reads the files anew. */
+  read(encoding: string | undefined, isHeadless?: boolean): void;
 }
 
 type Texts = Readonly<Record<string, string>>;
@@ -63,7 +65,8 @@ export function columnTable(shown: ColumnForm) {
     ];
   };
   const heads = { inTheFile: '', firstValues: '', becomes: '', readAs: 'more' };
-  const question = html`<p class="notice pad">No heading is known. Does the first row of the file have headings?</p>`;
+  const answer = button('No: the first row is a record', () => shown.read(choices.encoding, true));
+  const question = html`<p class="notice pad row">No heading is known. Does the first row of the file have headings? ${answer}</p>`;
   return html`${hasHeadings(columns) ? nothing : question}<details ?open=${isOpen}><summary>Columns: ${chosen} of ${columns.length} become fields</summary>
     <div class="card">${tableOf('Columns', heads, columns.map(row))}</div></details>`;
 }
@@ -124,8 +127,7 @@ function readAs({ columns, choices }: ColumnForm, column: ProposedColumn) {
 const encodings = { '': 'UTF-8', 'windows-1252': 'Windows-1252', 'utf-16le': 'UTF-16' };
 const dateForms = ['31.12.2026', '31.12.26', '12/31/2026', '12/31/26', '31/12/2026', '31-12-2026'];
 
-/** `decode` reads the files anew, in another encoding. */
-export function settings({ columns, choices, change }: ColumnForm, decode: (encoding: string) => void) {
+export function settings({ columns, choices, change, read }: ColumnForm) {
   const { dates = '', decimalComma, encoding = '', timeZone, upsertBy = [] } = choices;
   const field = (name: string, value: string, texts: Texts, choose: (value: string) => void) =>
     html`<label class="field">${optionTitles[name]} ${menu(texts, value, choose)}</label>`;
@@ -138,7 +140,7 @@ export function settings({ columns, choices, change }: ColumnForm, decode: (enco
       ${field('dates', dates, forms, (value) => change({ dates: value || undefined }))}
       ${field('decimal-comma', String(decimalComma), { false: '53.08', true: '53,08' }, (value) => change({ decimalComma: value === 'true' }))}
       <label class="field">${optionTitles['time-zone']} <input value=${timeZone} @change=${setZone}></label>
-      ${field('encoding', encoding, encodings, (value) => decode(value || 'utf-8'))}
+      ${field('encoding', encoding, encodings, (value) => read(value || 'utf-8'))}
       ${isOfOneKind ? field('upsert-by', upsertBy[0] ?? '', keys, (value) => change({ upsertBy: value ? [value] : [] })) : nothing}
     </div></details>`;
 }

@@ -175,7 +175,7 @@ class ImportDialog extends HTMLElement {
     return Promise.all(found);
   }
 
-  #propose(encoding?: string): Promise<void> {
+  readonly #propose = (encoding?: string, isHeadless = this.#choices.columns !== undefined): Promise<void> => {
     return this.#take(async (signal) => {
       const files = await this.#importFiles();
       const { language } = navigator;
@@ -183,13 +183,13 @@ class ImportDialog extends HTMLElement {
       const knownChoices = (columns: readonly ProposedColumn[]) =>
         remembered().find(([known]) => known === keyOfChoices(viewer.workspace.id, columns))?.[1];
       const isStopped = readEntry(this.#noteName(viewer)) !== null;
-      const { columns, choices } = await propose(files, { language, encoding, knownChoices, isStopped });
+      const { columns, choices } = await propose(files, { language, encoding, isHeadless, knownChoices, isStopped });
       signal.throwIfAborted();
       [this.#columns, this.#choices] = [columns, choices];
       this.#isOpen = columns.length <= 8 || !areClear(columns, choices);
       await this.#check(signal);
     });
-  }
+  };
 
   /** The same files resume a stopped import. With other choices, they would store its rows again. */
   #noteName(viewer: Data): string {
@@ -207,7 +207,7 @@ class ImportDialog extends HTMLElement {
     [this.#work, this.#stored] = [undefined, undefined];
     const viewer = await readViewer();
     const profile = chosenProfile(this.#columns, this.#choices);
-    const { encoding } = this.#choices;
+    const { encoding, columns } = this.#choices;
     const choices = JSON.stringify([profile, encoding]);
     const name = this.#noteName(viewer);
     const stopped = readEntry(name);
@@ -224,7 +224,7 @@ class ImportDialog extends HTMLElement {
     const changeMessage = uniqueMessage(`import of ${this.#names.slice(0, 100)}`, run.id);
     const yardgraph = new Yardgraph({ serverURL, changeMessage, importRun: run.id });
     const files = await this.#importFiles();
-    const setting = { yardgraph, files, encoding, partSize: 1_000, signal, onProgress: this.#count };
+    const setting = { yardgraph, files, encoding, columns, partSize: 1_000, signal, onProgress: this.#count };
     const work = await prepare(profile, setting);
     signal.throwIfAborted();
     [this.#work, this.#run, this.#note] = [work, run, { name, text }];
@@ -286,7 +286,8 @@ class ImportDialog extends HTMLElement {
   #draw(): void {
     const close = button('Close', () => this.mayClose() && this.closest('dialog')?.close());
     const isShown = this.#columns.length > 0 && !this.#stored;
-    const shown = { columns: this.#columns, choices: this.#choices, isOpen: this.#isOpen, change: this.#change };
+    const [columns, choices, isOpen] = [this.#columns, this.#choices, this.#isOpen];
+    const shown = { columns, choices, isOpen, change: this.#change, read: this.#propose };
     render(
       html`<header class="row"><h2>Import ${this.#names} <small>${this.#work && countedRows(this.#work.scanned.total)}</small></h2></header>
         ${this.#files.length === 1 && !this.#stored ? this.#kindMenu() : nothing}
@@ -295,7 +296,7 @@ class ImportDialog extends HTMLElement {
         <fieldset ?disabled=${this.#isBusy}>
           ${this.#checked && isShown && !this.#problem ? this.#doubts(this.#checked) : nothing}
           ${isShown ? columnTable(shown) : nothing}
-          ${isShown ? settings(shown, (encoding) => void this.#propose(encoding)) : nothing}
+          ${isShown ? settings(shown) : nothing}
         </fieldset>
         <p class="save row"><span role="status">${this.#isBusy ? `Working… ${this.#progress}` : this.#sum()}</span>
           <span class="end"></span> ${this.#isBusy ? button('Stop', () => this.#end()) : close} ${this.#next()}</p>`,

@@ -151,11 +151,7 @@ function besideIds(column: Column, others: readonly (Column | undefined)[]): Col
 }
 
 /** Problems are repeated columns, and unknown ones that may not be left out. */
-export function matchColumns(
-  kind: RecordKind,
-  names: readonly string[],
-  options: ColumnOptions,
-): { readonly columns: readonly Column[]; readonly leftOut: readonly string[]; readonly problem: string } {
+export function matchColumns(kind: RecordKind, names: readonly string[], options: ColumnOptions) {
   const found = names.map(createColumnFinder(kind, options));
   const columns = found.map((column): Column => (column ? besideIds(column, found) : { is: 'skipped' }));
   const problems: string[] = [];
@@ -201,10 +197,7 @@ function unknownColumns(kind: RecordKind, names: readonly string[], options: Col
  * (`externalIds.erp`) or for one (`projects=reference`), or `projects=create`. With any option, every kind needs a key,
  * except labels: a second file can rename them.
  */
-export function parseUpsertKeys(
-  kinds: readonly RecordKind[],
-  options: readonly string[],
-): { readonly keys: Map<RecordKind, string>; readonly problems: string[] } {
+export function parseUpsertKeys(kinds: readonly RecordKind[], options: readonly string[]) {
   const named = new Map(options.map(splitOption));
   const keys = new Map<RecordKind, string>();
   const problems: string[] = [];

@@ -16,14 +16,11 @@ export interface ImportFile {
 export const fileEndings = /\.(?:(csv|tsv|tab|txt)|ndjson|jsonl|json)(?:\.gz)?$/i;
 
 /** Reads format and kind from a name such as `assets-2026-03-01.csv`. Throws a StartError for a workbook. */
-export function describeFile(
-  name: string,
-  kindOfOthers: RecordKind | undefined,
-): Pick<ImportFile, 'name' | 'format' | 'kind'> {
+export function describeFile(name: string, kindOfOthers: RecordKind | undefined) {
   if (/\.(?:xlsx|xlsm|xls|ods|numbers)$/i.test(name)) throw workbookError(name);
   // With an unknown ending, it is CSV: somebody named it on purpose.
   const [ending, table] = fileEndings.exec(name) ?? [];
-  const format = ending && !table ? 'json' : 'csv';
+  const format: ImportFile['format'] = ending && !table ? 'json' : 'csv';
   const kind = parseKindName(/^[a-z _-]*[a-z]/i.exec(name)?.[0] ?? '') ?? kindOfOthers;
   return { name, format, kind };
 }

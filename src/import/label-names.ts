@@ -22,8 +22,6 @@ type Meaning =
 const maxCompared = 1_000;
 const maxErrors = 100;
 
-const keyStart = (type: string): string => labelKey(type, '');
-
 interface LabelOptions {
   readonly yardgraph: Yardgraph;
   readonly unknown: 'keep' | 'create' | 'refuse';
@@ -78,7 +76,7 @@ export class LabelNames {
     const names = this.#names.get(type) ?? [];
     if (this.#names.has(type)) return names;
     this.#names.set(type, names);
-    const where = { key: { startsWith: keyStart(type) } };
+    const where = { key: { startsWith: labelKey(type, '') } };
     for await (const { name = '' } of readNodes(this.#options.yardgraph, label, 'name', where))
       if (names.push(name) === maxCompared) break;
     return names;
@@ -94,7 +92,7 @@ export class LabelNames {
     const names = texts.flatMap((named) => (isId(named) || stored[meaningKey(named)] ? [] : named.text));
     const found: NamedLabel[] = [];
     for (const some of slices(names)) {
-      const where = { key: { startsWith: keyStart(type) }, or: some.map((name) => ({ name: { alike: name } })) };
+      const where = { key: { startsWith: labelKey(type, '') }, or: some.map((name) => ({ name: { alike: name } })) };
       for await (const { key = '', name = '' } of readNodes(yardgraph, label, 'key name', where))
         found.push({ key, name });
     }
@@ -106,7 +104,7 @@ export class LabelNames {
       const key = meaningKey(labelText);
       const id = stored[key] ?? (isId(labelText) ? text : undefined);
       const alike = byName.get(sortKey(text)) ?? [];
-      let meaning: Meaning = id === undefined ? meaningOf(labelText, alike, keyStart(type).length) : { id };
+      let meaning: Meaning = id === undefined ? meaningOf(labelText, alike, labelKey(type, '').length) : { id };
       const isTaken = ids.has(labelKey(type, text));
       const created = this.#created.get(`${type} ${sortKey(text)}`);
       // Stored meanwhile, or not: a preview and every resumed run decide alike.

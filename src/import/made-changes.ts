@@ -16,8 +16,7 @@ export const runDocument = 'query ($id: ID!) { importRun(id: $id) { id after upT
 /** The changes of an import, undefined if there are none. */
 export async function findMadeChanges(yardgraph: Yardgraph, id: string): Promise<MadeChanges | undefined> {
   const { importRun: run } = await yardgraph.graphql(runDocument, { id });
-  if (!run) return undefined;
-  return rangeOf(run.after, run.upTo, run.message, run.created + run.updated + run.deleted);
+  return run ? rangeOf(run.after, run.upTo, run.message, run.created + run.updated + run.deleted) : undefined;
 }
 
 /** Without the message if nobody else wrote meanwhile. */

@@ -67,18 +67,15 @@ export function profileOf(options: ProfileOptions, readFile: (path: string) => s
   const { success, data: given, error } = schema.strip().safeParse({ ...options, map, linkBy });
   if (!success) throw new StartError(error.issues.map(({ path, message }) => `--${path}: ${message}`).join('; '));
   const profile = options.profile === undefined ? {} : readProfile(options.profile, readFile);
+  const withGiven = (own: z.infer<typeof columns>) => ({ map: { ...columnMap(own), ...columnMap(given) } });
+  const kinds = Object.entries(profile.kinds ?? {}).map(([kind, ofKind]) => [kind, withGiven(ofKind)]);
   const isGiven = (value: unknown) => Boolean(Array.isArray(value) ? value.length : value);
   return {
     ...profile,
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => isGiven(value))),
-    map: { ...columnMap(profile), ...columnMap(given) },
+    ...withGiven(profile),
     skip: undefined,
-    kinds: Object.fromEntries(
-      Object.entries(profile.kinds ?? {}).map(([kind, ofKind]) => [
-        kind,
-        { map: { ...columnMap(ofKind), ...columnMap(given) } },
-      ]),
-    ),
+    kinds: Object.fromEntries(kinds),
     linkBy: { ...profile.linkBy, ...linkBy },
   };
 }

@@ -22,6 +22,8 @@ export interface ProposedColumn {
 export interface Choices
   extends Pick<Profile, 'dates' | 'years' | 'months' | 'decimalComma' | 'excel' | 'timeZone' | 'upsertBy'> {
   readonly encoding: string | undefined;
+  /** The names of columns without headings, as `--columns` takes them. */
+  readonly columns?: string | undefined;
   /** By `columnId`, the field, as `--map` takes it. Null leaves the column out. */
   readonly targets: Readonly<Record<string, string | null>>;
   readonly createMissing: readonly string[];
@@ -50,6 +52,7 @@ interface ProposeOptions {
   /** Decides what 03/04/2026 means. */
   readonly language: string;
   readonly encoding?: string | undefined;
+  readonly isHeadless?: boolean;
   /** The choices for the last files with these columns: they count where the values do not say otherwise. */
   knownChoices?(columns: readonly ProposedColumn[]): Partial<Choices> | undefined;
   /** The files are those of an import that goes on with all its choices. */
@@ -59,9 +62,10 @@ interface ProposeOptions {
 /** Reads the beginnings of the files. Throws a StartError for one that is no table. */
 export async function propose(
   files: readonly ImportFile[],
-  { language, encoding, knownChoices, isStopped = false }: ProposeOptions,
+  { language, encoding, isHeadless, knownChoices, isStopped = false }: ProposeOptions,
 ): Promise<{ readonly columns: readonly ProposedColumn[]; readonly choices: Choices }> {
   const read = encoding ?? (await proposeEncoding(files));
+  const numbered = isHeadless ? await numberColumns(files, read) : undefined;
   const columns: ReadColumn[] = [];
   const rowCounts = new Map<RecordKind, number>();
   let [count, areCorrected] = [0, false];
@@ -69,7 +73,7 @@ export async function propose(
     const tables = new Map<RecordKind, Map<string, string[]>>();
     // A field has one column: no field is proposed for several of one name, as in exports of Jira.
     const repeated = new Set<string>();
-    const rows = await firstRows(file, read);
+    const rows = await firstRows(file, read, numbered);
     count += rows.length;
     for (const { kind = file.kind, names, cells } of rows) {
       if (!kind) continue;
@@ -111,6 +115,7 @@ export async function propose(
     upsertBy: proposeKeys(columns, rowCounts),
     names: {},
     ...known,
+    columns: numbered,
     // In another file, an unknown name may be a misspelt one.
     createMissing: (isStopped || areCorrected) && known?.createMissing ? known.createMissing : [],
     // A number with a point would be refused.
@@ -145,18 +150,25 @@ async function hasMark(file: ImportFile | undefined): Promise<boolean> {
 }
 
 /** In JSON also one of each later kind or set of columns. */
-async function firstRows(file: ImportFile, encoding: string | undefined): Promise<readonly SourceRow[]> {
+async function firstRows(file: ImportFile, encoding: string | undefined, columns?: string) {
   const kinds = file.kind ? [file.kind] : recordKinds;
   const isKnown = (name: string) => name !== '' && kinds.some((kind) => isHeading(kind, name));
   const rows: SourceRow[] = [];
   const shapes = new Set<string>();
-  for await (const row of readRows(file, { encoding, isKnown, warn: () => {} })) {
+  for await (const row of readRows(file, { encoding, columns: columns?.split(','), isKnown, warn: () => {} })) {
     const shape = `${row.kind?.name} ${row.names}`;
     if (rows.length < maxRows || !shapes.has(shape)) rows.push(row);
     else if (file.format === 'csv') break;
     shapes.add(shape);
   }
   return rows;
+}
+
+/** Names for as many columns as the first rows have. */
+async function numberColumns(files: readonly ImportFile[], encoding: string | undefined): Promise<string> {
+  const rows = (await Promise.all(files.map((file) => firstRows(file, encoding)))).flat();
+  const width = Math.max(...rows.flatMap(({ names, cells }) => [names.length, cells.length]));
+  return Array.from({ length: Math.min(width, maxColumns) }, (_, at) => `Column ${at + 1}`).join(',');
 }
 
 async function proposeEncoding(files: readonly ImportFile[]): Promise<string | undefined> {
@@ -228,7 +240,7 @@ function isHeading(kind: RecordKind, name: string): boolean {
 
 /** False if the first row is probably a record. */
 export const hasHeadings = (columns: readonly ProposedColumn[]): boolean =>
-  columns.some(({ kind, name }) => isHeading(kind, name));
+  columns.some(({ kind, name }) => isHeading(kind, name) || /^Column \d{1,3}$/.test(name));
 
 /** A browser took minutes for 30,000 columns, or a heading of 2,000,000 characters. */
 const maxColumns = 500;

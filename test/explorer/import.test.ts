@@ -370,16 +370,25 @@ describeInChromium('a file in the explorer', () => {
   });
 
   test.each([
-    ['TX 18;MB-3001\nTX 20;MB-3002\n', '0 new, 1 refused', 1],
+    ['TX 18;MB-3001\nTX 20;MB-3002;\nTX 22;MB-3003;new\n', '0 new, 2 refused', 1],
     ['Xyz;Bezeichnung\nTX 20;MB-3002\n', '1 new', 0],
-  ])('asks for headings where none is known: %j', async (content, counts, count) => {
-    const { page } = await visitTable();
-    await drop(page, 'assets.csv', new TextEncoder().encode(content));
-    await page.getByText(counts, { exact: true }).waitFor();
-    expect(await page.getByText('No heading is known. Does the first row of the file have headings?').count()).toBe(
-      count,
-    );
-  });
+  ])(
+    'asks for headings where none is known, and can take the first row as a record: %j',
+    async (content, counts, count) => {
+      const { page } = await visitTable();
+      await drop(page, 'assets.csv', new TextEncoder().encode(content));
+      await page.getByText(counts, { exact: true }).waitFor();
+      const question = page.getByText('No heading is known. Does the first row of the file have headings?');
+      expect(await question.count()).toBe(count);
+      if (count === 0) return;
+      await page.getByRole('button', { name: 'No: the first row is a record' }).click();
+      for (const [column, field] of ['name', 'uid', 'manufacturer'].entries())
+        await page.getByLabel(`Field for Column ${column + 1}`).selectOption(field);
+      await page.getByRole('button', { name: 'Import 3 rows' }).click();
+      await page.getByText('3 created').waitFor();
+      expect(await assets()).toMatchObject([{ name: 'TX 18', uid: 'MB-3001' }, { uid: 'MB-3002' }, { uid: 'MB-3003' }]);
+    },
+  );
 
   test('of a program is not undone with the changes of others, from which no message tells its own', async () => {
     const run = { 'x-import-run': 'positions' };
