@@ -3,7 +3,7 @@ import { capitalized } from '../model/labels.ts';
 import { clockTexts, isReversed, movedDay, readTime } from './clock.ts';
 import { inOrder, isLink, kindOf, linkOf, nameFields, numberedName } from './kinds.ts';
 import { fold } from './matches.ts';
-import { namesOf, query, selectionOf } from './queries.ts';
+import { namesOf, query, selectionOf, systems } from './queries.ts';
 import { type Data, read, yardgraph } from './service.ts';
 import { timeTexts } from './values.ts';
 import { store } from './writes.ts';
@@ -58,8 +58,6 @@ export class Draft {
   issues: readonly FieldIssue[] = [];
   problem = '';
   isBusy = false;
-  /** The systems of which other records of the kind have IDs. */
-  systems: readonly string[] = [];
   /** The doubts that were shown, with the values, which the same ones do not keep from being stored again. */
   #shownDoubts = '';
   /** By the names of their inputs. A restored value is no entry. */
@@ -218,7 +216,7 @@ export class Draft {
       const field = `externalIds+${row}`;
       if (!system && !id) return [];
       if (!system || !id) return { field, message: 'Enter both the system and the ID.' };
-      const other = this.systems.includes(system) ? system : this.systems.find((own) => fold(own) === fold(system));
+      const other = systems.has(system) ? system : [...systems].find((own) => fold(own) === fold(system));
       if (other && other !== system) return { field, message: `Other records call this system “${other}”.` };
       if (taken.has(system)) return { field, message: `The record has an ID of ${system} already.` };
       taken.add(system);

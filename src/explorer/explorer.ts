@@ -7,11 +7,11 @@ import { imported, imports } from './imports.ts';
 import { linkOf, otherViews, title as titleOf } from './kinds.ts';
 import { locationMap } from './locations.ts';
 import { overview } from './overview.ts';
-import { constant, documentOf } from './queries.ts';
+import { constant, documentOf, systems } from './queries.ts';
 import { record } from './record.ts';
 import { moveToSearch, searchEverywhere, searchResults } from './search.ts';
 import { type Data, follow, type Page, read, type Viewer } from './service.ts';
-import { countsQuery, sideBar } from './side.ts';
+import { readCounts, sideBar } from './side.ts';
 import { importFiles, table } from './table.ts';
 import { tree } from './tree.ts';
 import { button, copyText, moveInTable, notice, timeTexts, toOverview } from './values.ts';
@@ -136,7 +136,9 @@ class Explorer implements Page {
   async count(isStale = this.#isCountStale): Promise<void> {
     if (!isStale) return;
     this.#isCountStale = false;
-    this.#counts = await read(countsQuery).catch(() => this.#counts);
+    const known = systems.size;
+    this.#counts = await readCounts().catch(() => this.#counts);
+    if (systems.size > known && this.#shown.view.search) return this.show();
     this.#draw();
   }
 

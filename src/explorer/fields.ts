@@ -5,6 +5,7 @@ import { timeZone } from './clock.ts';
 import { type Draft, longTexts } from './draft.ts';
 import { isLink, kindOf, linkOf, title } from './kinds.ts';
 import { picker } from './picker.ts';
+import { systems } from './queries.ts';
 import type { Data } from './service.ts';
 import { button } from './values.ts';
 
@@ -73,6 +74,6 @@ function externalIdInputs(draft: Draft) {
     ${input(row, '+', 'System', 'System, such as erp')} ${input(row, '=', 'ID in this system')}</span>
     ${error(`externalIds+${row}`)}</div>`;
   return html`<h2 class="full">External IDs</h2>
-    <datalist id="systems">${draft.systems.map((system) => html`<option value=${system}></option>`)}</datalist>
+    <datalist id="systems">${[...systems].map((system) => html`<option value=${system}></option>`)}</datalist>
     ${Object.keys(draft.record.externalIds ?? {}).map(known)} ${draft.addedIds.map(added)} ${error('externalIds')}`;
 }

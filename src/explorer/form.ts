@@ -6,8 +6,8 @@ import { timeZone } from './clock.ts';
 import { Draft, inputNames, period } from './draft.ts';
 import { draftForm, fieldInput } from './fields.ts';
 import { isLink, kindOf, linkOf, title, words } from './kinds.ts';
-import { atMost, choiceOf, query } from './queries.ts';
-import { type Data, type Page, read, type Viewer } from './service.ts';
+import { choiceOf, query } from './queries.ts';
+import type { Data, Page, Viewer } from './service.ts';
 import { button, copyText, notice } from './values.ts';
 import { mutationText, report } from './writes.ts';
 
@@ -40,16 +40,6 @@ class RecordForm extends HTMLElement {
 
   connectedCallback(): void {
     this.querySelector('input')?.focus();
-    void this.#readSystems().catch(() => {});
-  }
-
-  /** The latest records have all systems that are in use. */
-  async #readSystems(): Promise<void> {
-    const { list, fields } = kindOf(this.#options.kind);
-    if (!fields.externalIds) return;
-    const { nodes } = (await read(query(list, { last: atMost(100) }, 'nodes { externalIds }')))[list];
-    this.#draft.systems = [...new Set<string>(nodes.flatMap((node: Data) => Object.keys(node.externalIds ?? {})))];
-    this.#draw();
   }
 
   readonly #redraw = (): void => {

@@ -132,9 +132,8 @@ export const isFinished = (status: object): boolean => finishedNames.test(nameOf
 /** People know no UID, and say which machine a bucket is a part of. */
 export const words = (name: string): string => (name === 'uid' ? 'number' : wordsOf(name));
 
-const titles: Readonly<Record<string, string>> = { parent: 'Part of', children: 'Parts' };
-
-export const title = (name: string): string => titles[name] ?? capitalized(words(name));
+export const title = (name: string): string =>
+  ({ parent: 'Part of', children: 'Parts' })[name] ?? capitalized(words(name));
 
 const isField = (name: string): boolean =>
   kindNames.some((kind) => [kindOf(kind).fields, kindOf(kind).filters].some((fields) => name in fields));

@@ -1,10 +1,11 @@
 /** Records that match a text: exact matches first, then texts that begin with it, then the others by their names. */
 import { kindOf, nameOf, numberedName, textFields } from './kinds.ts';
-import { ascending, atMost, query, whereOf } from './queries.ts';
+import { ascending, atMost, externalIdConditions, query, spellingsOf, whereOf } from './queries.ts';
 import type { Data } from './service.ts';
 
-/** `Mühlhof` and `muhlhof` are alike, as in the service. */
-export const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+const ignored = /\p{M}|[ -](?=\d)/gu;
+/** `Mühlhof` and `muhlhof` are alike, as in the service, and so are the spellings of a number. */
+export const fold = (text: string): string => text.normalize('NFKD').replace(ignored, '').toLowerCase();
 
 /** The texts by which people know a record, its ID among them. */
 export const textsOf = ({ color, currentLocationId, ...target }: Data): string[] =>
@@ -33,13 +34,13 @@ const part = (kind: string, name: string, page: object, nodes: string) =>
  */
 export function bestQueries(kind: string, text: string, size: number, nodes: string): readonly string[] {
   const first = atMost(size);
-  const forms = [...new Set([text, text.toUpperCase()])];
+  const forms = new Set(spellingsOf(text).flatMap((form) => [form, form.toUpperCase()]));
+  const conditionsOn = (field: string, operator: string) =>
+    [...forms].map((form) => ({ [field]: { [operator]: form } }));
   const conditions = (alike: string, exact: string) =>
-    textFields(kind).flatMap((field): object[] =>
-      field === 'uid' ? forms.map((form) => ({ uid: { [exact]: form } })) : [{ [field]: { [alike]: text } }],
-    );
+    textFields(kind).flatMap((field) => conditionsOn(field, field === 'uid' ? exact : alike));
   if (text === '' || textFields(kind).length === 0) return [];
-  const exact = { or: [{ id: { eq: text } }, ...conditions('alike', 'eq')] };
+  const exact = { or: [{ id: { eq: text } }, ...externalIdConditions(kind, text), ...conditions('alike', 'eq')] };
   const beginning = { or: conditions('startsAlike', 'startsWith') };
   return [
     part(kind, 'Exact', { first, where: exact }, nodes),

@@ -5,7 +5,6 @@ import { dateLocale, timeZone } from './clock.ts';
 import { isFinished, kindNames, kindOf, linkOf, nameOf, title as titleOf } from './kinds.ts';
 import { ascending, atMost, groupsQuery, query, selectionOf, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
-import { countsQuery } from './side.ts';
 import { chooseFiles, statusLink } from './table.ts';
 import { button, cell, headOf, labelStyle, link, newLink, notice, phoneLine, tableCell, time } from './values.ts';
 
@@ -27,7 +26,7 @@ const fields = ['id', 'name', 'reference', 'asset', 'location', 'status', 'start
 
 const statusLabels = { first: atMost(20), where: { key: { startsWith: 'STATUS:' } } };
 const firstQuery = [
-  countsQuery,
+  ...kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')),
   `statuses: ${groupsQuery('WorkOrder', 'status', 50)}`,
   query('labels', statusLabels, 'nodes { key name color }'),
 ].join('\n  ');

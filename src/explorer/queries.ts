@@ -98,15 +98,25 @@ function conditionOf(kind: string, { field, operator, value }: Filter): object |
   return { [field]: { [operator]: sent, ...(type === 'TextFilter' && !isWord && { ignoreCase: true }) } };
 }
 
+/** `GE0101`, `GE-0101` and `GE 0101` are one number to people. */
+export const spellingsOf = (text: string): readonly string[] => [
+  ...new Set(['-', ' ', ''].map((between) => text.replace(/^(\p{L}+)[ -]?(?=\d+$)/u, `$1${between}`))),
+];
+
 /** Conditions on each text of a record. */
 const textConditions = (kind: string, operator: string, text: string): readonly object[] =>
-  textFields(kind).map((field) => ({ [field]: { [operator]: text } }));
+  textFields(kind).flatMap((field) => spellingsOf(text).map((spelling) => ({ [field]: { [operator]: spelling } })));
 
-/** `erp:4711` is an ID in another system. */
-function externalIdConditions(kind: string, text: string): readonly object[] {
+/** The other systems of which records have IDs, as far as they have been read. */
+export const systems = new Set<string>();
+
+/** `erp:4711` is an ID in another system, and `4711` may be one in any. */
+export function externalIdConditions(kind: string, text: string): readonly object[] {
   const [key, ...rest] = text.trim().split(':');
   const alike = rest.join(':').trim();
-  return key && alike && 'externalIds' in kindOf(kind).fields ? [{ externalIds: { key, alike } }] : [];
+  const bare = [...systems].slice(0, 20).map((system) => ({ key: system, alike: text.trim() }));
+  const ids = key && alike ? [{ key, alike }, ...bare] : bare;
+  return 'externalIds' in kindOf(kind).fields ? ids.map((externalIds) => ({ externalIds })) : [];
 }
 
 /** The word must be in a text of the record, or of a record or label to which it leads. */

@@ -2,10 +2,20 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, homeOf, type View } from './address.ts';
 import { kindNames, kindOf, title } from './kinds.ts';
-import { query } from './queries.ts';
-import type { Data } from './service.ts';
+import { atMost, query, systems } from './queries.ts';
+import { type Data, read } from './service.ts';
 
-export const countsQuery = kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')).join('\n  ');
+/** Reads the numbers of the records, and of the latest ones their IDs: they have all systems that are in use. */
+export async function readCounts(): Promise<Data> {
+  const queries = kindNames.map((kind) => {
+    const { list, fields } = kindOf(kind);
+    return query(list, { last: atMost(100) }, fields.externalIds ? 'totalCount nodes { externalIds }' : 'totalCount');
+  });
+  const counts = await read(...queries);
+  for (const { externalIds } of Object.values(counts).flatMap(({ nodes = [] }) => nodes))
+    for (const system of Object.keys(externalIds ?? {})) systems.add(system);
+  return counts;
+}
 
 export function sideBar({ kind, search, view }: View, counts: Data, viewer: string) {
   const link = (to: string | undefined, text: string) => {

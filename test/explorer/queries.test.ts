@@ -7,7 +7,7 @@ import { fillDemo } from '../../src/demo/fill.ts';
 import { addressOf, type View, viewOf } from '../../src/explorer/address.ts';
 import { countries } from '../../src/explorer/build.mjs';
 import { kindNames, kindOf, kinds, linkOf, operators, typeOf } from '../../src/explorer/kinds.ts';
-import { documentOf } from '../../src/explorer/queries.ts';
+import { documentOf, systems } from '../../src/explorer/queries.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -177,11 +177,19 @@ test('a search finds records by names of labels and of linked records, and by ID
   await user.create('/labels', { key: 'STATUS:7', name: 'Wartet auf Müller' });
   const [place] = await user.create('/locations', { name: 'Quay 2' });
   const pump = { name: 'Pump', externalIds: { erp: 'KT 41: 7' } };
-  await user.create('/assets', { name: 'Crane', statusId: '7', currentLocationId: place?.id }, pump);
+  const [crane] = await user.create('/assets', { name: 'Crane', statusId: '7', currentLocationId: place?.id }, pump);
+  await user.data(`mutation { updateAssets(input: [{ id: "${crane?.id}", uid: "GE-0101" }]) { id } }`);
   const found = async (search: string) =>
     (await user.data(documentOf(views.table.queries({ kind: 'Asset', search }, {})))).assets.nodes;
   for (const search of ['crane muller', 'quay crane']) expect(await found(search)).toMatchObject([{ name: 'Crane' }]);
-  expect(await found('erp:KT 41: 7')).toMatchObject([{ name: 'Pump' }]);
+  systems.add('erp');
+  onTestFinished(() => systems.clear());
+  for (const search of ['erp:KT 41: 7', 'KT 41: 7']) expect(await found(search)).toMatchObject([{ name: 'Pump' }]);
+  for (const search of ['ge0101', 'GE 0101', 'ge-0101']) {
+    expect(await found(search)).toMatchObject([{ name: 'Crane' }]);
+    const { assetsExact } = await user.data(documentOf(views.searchResults.queries({ search }, {}).slice(0, 1)));
+    expect(assetsExact.nodes).toMatchObject([{ uid: 'GE-0101' }]);
+  }
 });
 
 test.each([
