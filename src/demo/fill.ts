@@ -42,7 +42,7 @@ async function hasRecords(store: WorkspaceReads): Promise<boolean> {
 
 async function readDemoBatches() {
   const { files } = findFiles([__dirname], undefined);
-  const reader = createFileReader({}, {});
+  const reader = createFileReader({}, { files });
   const scanned = await scanFiles(files, reader);
   const upsertKeys = new Map<RecordKind, string>();
   const orders = await readTreeOrders(reader, scanned, upsertKeys);

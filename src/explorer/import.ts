@@ -10,6 +10,7 @@ import { findMadeChanges, revertInParts, runDocument, uniqueMessage } from '../i
 import { type Choices, chosenProfile, columnId, likelyKind, type ProposedColumn, propose } from '../import/proposal.ts';
 import { countedRows } from '../import/report.ts';
 import type { Import, ImportRun } from '../import/run.ts';
+import type { Doubt } from '../import/warnings.ts';
 import { formatCount, quote } from '../model/issues.ts';
 import { listField, pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -20,7 +21,7 @@ import { changeTable, type Explained, explain } from './import-preview.ts';
 import { undoRun } from './imports.ts';
 import { inWords, kindNames, kindOf, numberedName, outsideQuotes, title, undoRunId, words } from './kinds.ts';
 import { yardgraph as client, type Data, read } from './service.ts';
-import { button, headOf, menu, openDialog } from './values.ts';
+import { button, headOf, menu, notice, openDialog } from './values.ts';
 import { report } from './writes.ts';
 
 /** A message of the command, with the titles of fields and options, and without IDs and advice on other options. */
@@ -89,6 +90,8 @@ class ImportDialog extends HTMLElement {
   #isKindChosen = false;
   #columns: readonly ProposedColumn[] = [];
   #choices: Choices = { encoding: undefined, targets: {}, createMissing: [], names: {} };
+  /** With the answers, which count for these files alone. */
+  #asked: readonly Doubt[] = [];
   #work: Import | undefined;
   #run: ImportRun | undefined;
   /** Stored, it lets a stopped import go on. Stale once another tab has written or removed it. */
@@ -161,7 +164,7 @@ class ImportDialog extends HTMLElement {
     // The button that was pressed may be gone, and a menu was disabled.
     const place = focused?.isConnected
       ? focused
-      : this.querySelector<HTMLElement>('[aria-label="Not clear"], .primary, .save button');
+      : this.querySelector<HTMLElement>('.notice button, [aria-label="Not clear"], .primary, .save button');
     if (!this.contains(document.activeElement)) place?.focus();
   }
 
@@ -185,7 +188,7 @@ class ImportDialog extends HTMLElement {
       const isStopped = readEntry(this.#noteName(viewer)) !== null;
       const { columns, choices } = await propose(files, { language, encoding, isHeadless, knownChoices, isStopped });
       signal.throwIfAborted();
-      [this.#columns, this.#choices] = [columns, choices];
+      [this.#columns, this.#choices, this.#asked] = [columns, choices, []];
       this.#isOpen = columns.length <= 8 || !areClear(columns, choices);
       await this.#check(signal);
     });
@@ -199,6 +202,8 @@ class ImportDialog extends HTMLElement {
 
   readonly #change = (changed: Partial<Choices>): void => {
     this.#choices = { ...this.#choices, ...changed };
+    // With other columns and keys, other rows are in doubt.
+    if (changed.targets || changed.upsertBy) this.#asked = [];
     this.#isChanged ||= Object.keys(changed).length > 0;
     void this.#take((signal) => this.#check(signal));
   };
@@ -220,12 +225,15 @@ class ImportDialog extends HTMLElement {
     }
     const text = localStorage.getItem(name);
     const id = crypto.getRandomValues(new Uint32Array(2)).join('-');
-    const run: ImportRun = text ? JSON.parse(text) : { ...(await startRun(client, id)), choices };
+    const answered = this.#asked.filter(({ answer }) => answer);
+    const special = answered.filter(({ answer }) => answer !== 'Import');
+    const answers = Object.fromEntries(special.flatMap(({ answer, rows }) => rows.map((row) => [row, answer])));
+    const run: ImportRun = text ? JSON.parse(text) : { ...(await startRun(client, id)), choices, answers };
     const changeMessage = uniqueMessage(`import of ${this.#names.slice(0, 100)}`, run.id);
     const yardgraph = new Yardgraph({ serverURL, changeMessage, importRun: run.id });
     const files = await this.#importFiles();
     const setting = { yardgraph, files, encoding, columns, partSize: 1_000, signal, onProgress: this.#count };
-    const work = await prepare(profile, setting);
+    const work = await prepare(profile, { ...setting, answers: run.answers });
     signal.throwIfAborted();
     [this.#work, this.#run, this.#note] = [work, run, { name, text }];
     this.#checked = text ? undefined : this.#checked;
@@ -237,6 +245,10 @@ class ImportDialog extends HTMLElement {
     describeNotes(work, { ...checked, totals }, (note) => notes.push(inTitles(note)));
     signal.throwIfAborted();
     this.#checked = { ...checked, ...explained, notes };
+    const imported = answered.flatMap(({ answer, message }) => (answer === 'Leave out' ? [] : message));
+    const open = [...checked.doubts.values()].filter(({ message }) => !imported.includes(message));
+    // No button moves below the pointer.
+    this.#asked = [...answered, ...open].toSorted((a, b) => (a.message < b.message ? -1 : 1));
   }
 
   #done = 0;
@@ -308,7 +320,8 @@ class ImportDialog extends HTMLElement {
     const { CREATED = 0, UPDATED = 0, UNCHANGED = 0, REJECTED = 0 } = this.#checked?.totals.rows ?? {};
     if (this.#stored || this.#problem || !this.#work) return '';
     if (!this.#checked) return 'This import was stopped: what it has stored is not stored again.';
-    const parts = { new: CREATED, changed: UPDATED, unchanged: UNCHANGED, refused: REJECTED };
+    const leftOut = this.#work.scanned.total - CREATED - UPDATED - UNCHANGED - REJECTED;
+    const parts = { new: CREATED, changed: UPDATED, unchanged: UNCHANGED, refused: REJECTED, 'left out': leftOut };
     return Object.entries(parts)
       .filter(([name, count]) => count > 0 || name === 'new')
       .map(([name, count]) => `${formatCount(count)} ${name}`)
@@ -321,6 +334,7 @@ class ImportDialog extends HTMLElement {
     const made = this.#stored?.made;
     if (made) return button('Undo', () => void undoRun(made));
     if (this.#stored || !this.#work || this.#checked?.changed === 0) return nothing;
+    if (this.#asked.some(({ answer }) => !answer)) return html`<b>First choose Leave out or Import above.</b>`;
     const label = this.#checked ? `Import ${countedRows(this.#checked.changed)}` : 'Go on';
     return button(label, () => void this.#store(), 'primary');
   }
@@ -354,19 +368,28 @@ class ImportDialog extends HTMLElement {
       <tbody>${values.slice(0, 20).map(row)}</tbody></table></div>
       ${values.length > 20 ? html`<p><small>and ${formatCount(values.length - 20)} other problems</small></p>` : nothing}`;
     const stored = html`<p class="notice pad">${countedRows(namesakes.length)} with names of stored records, such as ${[...new Set(namesakes)].slice(0, 3).join(', ')}. They become second records.</p>`;
-    return html`${values.length > 0 ? table() : nothing} ${namesakes.length > 0 ? stored : nothing}
+    return html`${this.#asked.map(this.#ask)} ${values.length > 0 ? table() : nothing} ${namesakes.length > 0 ? stored : nothing}
       ${[...totals.missing].map(([kind, names]) => (names.size > 0 ? this.#created(kind, names) : nothing))}
       ${this.#used()} ${changeTable(checked, checked)}
       <p>${notes.map((note) => html`<small>${note}</small><br>`)}</p>`;
   }
 
-  #remedy({ text, link, meant, creatable, count }: Checked['values'][0], { values, keys, changed }: Checked): unknown {
+  readonly #ask = (doubt: Doubt): unknown => {
+    const buttons = doubt.answers.map((answer) =>
+      button(`${doubt.answer === answer ? '✓ ' : ''}${answer}`, () => {
+        this.#asked = this.#asked.map((other) => (other === doubt ? { ...doubt, answer } : other));
+        this.#change({});
+      }),
+    );
+    const { message, first, rows } = doubt;
+    const listed = `${first.join('; ')}${rows.length > first.length ? '; …' : ''}`;
+    return notice(`${countedRows(rows.length)} ${inTitles(message)}: ${listed}`, buttons, 'notice pad');
+  };
+
+  #remedy({ text, link, meant, creatable }: Checked['values'][0], { values, keys, changed }: Checked): unknown {
     const { names, createMissing, targets } = this.#choices;
     const column = this.#columns.find((it) => keyOf(it.kind, targets[columnId(it)]) === link);
-    const become = (target: string | null) => ({ targets: { ...targets, [column ? columnId(column) : '']: target } });
-    // Other rows would become second records.
-    if (column && link === 'id' && count === this.#work?.scanned.total)
-      return button('Import them as new records', () => this.#change({ ...become(null), upsertBy: [] }));
+    const become = (target: string) => ({ targets: { ...targets, [column ? columnId(column) : '']: target } });
     const use = (name: string) => this.#change({ names: { ...names, [link]: { ...names[link], [text ?? '']: name } } });
     const correct = html`<small>Correct it in the file${changed > 0 ? ' that you get' : ''}.</small>`;
     const using = meant.map((name) => button(`Use ${quote(name)}`, () => use(name)));

@@ -7,9 +7,9 @@ import { label } from '../records/index.ts';
 import { parseUpsertKeys } from './columns.ts';
 import { RowIndex } from './items.ts';
 import { type Profile, requireKind } from './profiles.ts';
-import { createFileReader, readTreeOrders, scanFiles } from './reading.ts';
+import { createFileReader, type ReaderOptions, readTreeOrders, scanFiles } from './reading.ts';
 import { countedRows, createRefusedWriter, Refusals, type RefusedFile, Tally } from './report.ts';
-import { type RowOutcome, rowKeyText } from './row.ts';
+import { placeOf, type RowOutcome, rowKeyText } from './row.ts';
 import {
   deleteInParts,
   findMissingRecords,
@@ -19,22 +19,20 @@ import {
   sendRows,
   type Totals,
 } from './run.ts';
-import { WarningCollector } from './warnings.ts';
+import { addDoubt, type Doubt, WarningCollector } from './warnings.ts';
 
 /** In one mutation. Parts of a larger import take less memory, and hold up others briefly. */
 const maxSmall = 5_000;
 const defaultPartSize = 1_000;
 
-interface ImportSettings extends Pick<Import, 'yardgraph' | 'files' | 'signal' | 'onProgress'> {
+interface ImportSettings extends ReaderOptions, Pick<Import, 'yardgraph' | 'signal' | 'onProgress'> {
   readonly partSize?: number | undefined;
   readonly deleteMissing?: number | undefined;
-  readonly encoding?: string | undefined;
-  readonly columns?: string | undefined;
 }
 
 /** Throws a StartError that lists all problems of files and options. */
-export async function prepare(profile: Profile, { encoding, columns, ...settings }: ImportSettings): Promise<Import> {
-  const reader = createFileReader(profile, { encoding, columns });
+export async function prepare(profile: Profile, settings: ImportSettings): Promise<Import> {
+  const reader = createFileReader(profile, settings);
   const { upsertBy = [] } = profile;
   const created = (profile.createMissing ?? []).flatMap((name) => requireKind('create-missing', name) ?? []);
   const scanned = await scanFiles(settings.files, reader);
@@ -87,23 +85,13 @@ export interface Output {
   table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void;
 }
 
-export interface Preview {
-  readonly totals: Totals;
-  readonly tally: Tally;
-  readonly refusals: Refusals;
-  /** The first rows that change stored records, and the first names of new ones. */
-  readonly updated: readonly RowOutcome[];
-  readonly newNames: readonly string[];
-  /** The number of records to create or update. */
-  readonly changed: number;
-  /** Records that would be deleted, and why they would not. */
-  readonly missing: ReadonlyMap<RecordKind, readonly string[]>;
-  readonly problem: string | undefined;
-}
+export type Preview = Awaited<ReturnType<typeof preview>>;
 
-export async function preview(work: Import): Promise<Preview> {
+export async function preview(work: Import) {
   const tally = new Tally();
   const refusals = new Refusals();
+  const doubts = new Map<string, Doubt>();
+  // The first rows that change stored records, and the first names of new ones.
   const updated: RowOutcome[] = [];
   const newNames: string[] = [];
   const totals = await sendRows(work, {
@@ -113,16 +101,18 @@ export async function preview(work: Import): Promise<Preview> {
       for (const outcome of outcomes) {
         tally.add(outcome);
         if (outcome.outcome === 'REJECTED') refusals.add(outcome);
+        addDoubt(doubts, outcome, work.upsertKeys.get(outcome.row.kind), placeOf(work.files, outcome.row));
         if (outcome.outcome === 'UPDATED' && updated.length < 20) updated.push(outcome);
         if (outcome.outcome === 'CREATED' && newNames.length < maxSmall)
           newNames.push(rowKeyText(outcome.row, 'name') ?? '');
       }
     },
   });
+  // Records that would be deleted, and why they would not.
   const missing = await findMissingRecords(work, totals);
   const problem = deletionProblem(work, missing);
   const { CREATED, UPDATED } = totals.rows;
-  return { totals, tally, refusals, updated, newNames, changed: CREATED + UPDATED, missing, problem };
+  return { totals, tally, refusals, doubts, updated, newNames, changed: CREATED + UPDATED, missing, problem };
 }
 
 /** True if all rows would be stored, and no more records deleted than allowed. */
@@ -175,7 +165,10 @@ function sayWarnings({ warnings }: Import, say: Output['say']): void {
   }
 }
 
-function deletionProblem({ deleteMissing = 0 }: Import, missing: Preview['missing']): string | undefined {
+function deletionProblem(
+  { deleteMissing = 0 }: Import,
+  missing: ReadonlyMap<unknown, readonly string[]>,
+): string | undefined {
   const number = [...missing.values()].flat().length;
   if (number <= deleteMissing) return undefined;
   return `Nothing is deleted: ${formatCount(number)} records are not in the files, and --delete-missing allows ${formatCount(deleteMissing)}.`;

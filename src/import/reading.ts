@@ -4,12 +4,11 @@ import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset, linkOrder, recordKinds } from '../records/index.ts';
 import { type Column, columnKey, createColumnFinder, matchColumns, normalizeName } from './columns.ts';
-import type { CsvTable } from './csv.ts';
 import { type ImportFile, requireUnchanged } from './file.ts';
 import { isPath } from './paths.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, readTable, requireEncoding } from './read.ts';
-import { cellText, detached, type FileRow, rowKeyText, type SourceRow } from './row.ts';
+import { cellText, detached, type FileRow, placeOf, rowKeyText } from './row.ts';
 import { createRowReader, parseTime } from './values.ts';
 import type { Warn } from './warnings.ts';
 
@@ -20,19 +19,11 @@ interface Section {
   readonly isFirst: boolean;
 }
 
-export interface Scanned {
-  /** In the order of storing: a link leads to a row of the same kind, or of an earlier one. */
-  readonly sections: readonly Section[];
-  readonly total: number;
-  readonly columns: ReadonlyMap<RecordKind, ReadonlyMap<string, Column>>;
-  /** By kind, the keys by which links find records: `id`, `name`, `externalIds.erp`. */
-  readonly linkKeys: ReadonlyMap<RecordKind, ReadonlySet<string>>;
-  readonly problems: readonly string[];
-}
+export type Scanned = Awaited<ReturnType<typeof scanFiles>>;
 
 const maxProblems = 20;
 
-export async function scanFiles(files: readonly ImportFile[], reader: FileReader): Promise<Scanned> {
+export async function scanFiles(files: readonly ImportFile[], reader: FileReader) {
   const found: Section[] = [];
   const columns = new Map<RecordKind, Map<string, Column>>();
   const problems = new Set<string>();
@@ -67,6 +58,7 @@ export async function scanFiles(files: readonly ImportFile[], reader: FileReader
     // No line of the file can be read.
     if (total > first && found.every((section) => section.file !== file)) addSection(asset, []);
   }
+  // In the order of storing: a link leads to a row of the same kind, or of an earlier one.
   const sections = linkOrder.flatMap((kind) => found.filter((section) => section.kind === kind));
   const linkKeys = collectLinkKeys([...columns.values()].flatMap((ofKind) => [...ofKind.values()]));
   return { sections, total, columns, linkKeys, problems: [...problems] };
@@ -78,6 +70,7 @@ function askKind(files: readonly ImportFile[]): string {
   return `${files.map(({ name }) => name).join(', ')}: which kind of record ${which} ${names}, or set it: --kind assets`;
 }
 
+/** By kind, the keys by which links find records: `id`, `name`, `externalIds.erp`. */
 function collectLinkKeys(columns: Iterable<Column>): Map<RecordKind, Set<string>> {
   const keys = new Map<RecordKind, Set<string>>();
   for (const column of columns) {
@@ -243,19 +236,17 @@ async function* splitIntoParts({ reader, scanned, treeOrders, keyedApart, partSi
   if (part.length > 0) yield part;
 }
 
-interface FileReader {
-  sources(file: ImportFile): AsyncGenerator<SourceRow>;
-  columns(kind: RecordKind, names: readonly string[]): ReturnType<typeof matchColumns>;
-  rows(section: Section, warn?: Warn): AsyncGenerator<FileRow>;
-  table(file: ImportFile): Promise<CsvTable> | undefined;
-  /** When the record of an exported row had last changed. */
-  writtenAt(row: FileRow): string;
+export interface ReaderOptions {
+  readonly files: readonly ImportFile[];
+  readonly encoding?: string | undefined;
+  readonly columns?: string | undefined;
+  /** By `placeOf`, the answer for a row in doubt. */
+  readonly answers?: Readonly<Record<string, string>> | undefined;
 }
 
-export function createFileReader(
-  profile: Profile,
-  { encoding, columns }: { readonly encoding?: string | undefined; readonly columns?: string | undefined },
-): FileReader {
+type FileReader = ReturnType<typeof createFileReader>;
+
+export function createFileReader(profile: Profile, { files, encoding, columns, answers = {} }: ReaderOptions) {
   if (encoding !== undefined) requireEncoding(encoding);
   const optionsByKind = new Map(recordKinds.map((kind) => [kind, rowOptions(profile, kind)]));
   const optionsOf = (kind: RecordKind) => optionsByKind.get(kind) ?? rowOptions(profile, kind);
@@ -267,20 +258,24 @@ export function createFileReader(
   }
 
   return {
-    sources: (file) => readRows(file, readOptions(file)),
-    columns: (kind, header) => matchColumns(kind, header, optionsOf(kind)),
-    async *rows({ file, kind, isFirst }, warn) {
+    sources: (file: ImportFile) => readRows(file, readOptions(file)),
+    columns: (kind: RecordKind, header: readonly string[]) => matchColumns(kind, header, optionsOf(kind)),
+    async *rows({ file, kind, isFirst }: Section, warn?: Warn): AsyncGenerator<FileRow> {
       const read = createRowReader(kind, optionsOf(kind), warn);
       let place = 0;
       for await (const source of readRows(file, readOptions(file, warn))) {
         const rowKind = source.kind ?? file.kind;
         if (rowKind !== kind && (rowKind || !isFirst)) continue;
-        yield Object.assign(read(source), { file, place });
+        const at = { file, kind, place };
         place += 1;
+        const answer = answers[placeOf(files, at)];
+        if (answer === 'Leave out') continue;
+        yield Object.assign(read(source), at, answer && { id: undefined });
       }
     },
-    table: (file) => (file.format === 'csv' ? readTable(file, readOptions(file)) : undefined),
-    writtenAt({ kind, source: { names, cells } }) {
+    table: (file: ImportFile) => (file.format === 'csv' ? readTable(file, readOptions(file)) : undefined),
+    /** When the record of an exported row had last changed. */
+    writtenAt({ kind, source: { names, cells } }: FileRow): string {
       const text = cellText(cells[names.findIndex((name) => normalizeName(name) === 'updatedat')]);
       const read = parseTime(text?.trim() ?? '', optionsOf(kind).form);
       return 'value' in read ? String(read.value) : '';

@@ -83,24 +83,24 @@ function issueColumn(kind: RecordKind, [first, second]: RowIssue['path']): strin
 const maxListed = 10;
 const maxReasons = 1_000;
 
-/** Rows refused for the same value, and what helps: the name that is meant, or a record to create. */
-interface RefusedValue {
-  readonly message: string;
-  /** The line and the fields of the first row. */
-  readonly line: number;
-  readonly fields: RecordRow['fields'];
-  readonly link: string;
-  readonly text: string | undefined;
-  readonly alike: string | undefined;
-  readonly creatable: RecordKind | undefined;
-  /** The ID beside the name of a link, or the key of the label. */
-  readonly beside: string | undefined;
-  count: number;
+/** The first row refused for a value, and what helps: the name that is meant, or a record to create. */
+function refusedValue({ source, links, fields }: RecordRow, issue: RowIssue) {
+  const { code, path, alike } = issue;
+  const ofLink = links.filter(({ name, field, value }) => [name, field].includes(String(path[0])) && value !== null);
+  const link = ofLink.find(({ by }) => by !== 'id') ?? ofLink[0];
+  // The ID beside the name of a link, or the key of the label.
+  const beside = link?.beside ?? ofLink.find((other) => other !== link && other.by === 'id')?.value ?? undefined;
+  const isLabel = alike !== undefined || issue.creatable !== undefined;
+  const text = link?.value ?? (isLabel ? String(fields[String(path[0])]) : undefined);
+  const isUnknown = code === 'no-record' && path[1] === 'name' && alike === undefined;
+  const creatable = issue.creatable ?? (isUnknown ? link?.target : undefined);
+  const linkName = linkField(String(path[0] ?? ''));
+  return { line: source.line, fields, link: linkName, text, alike, creatable, beside };
 }
 
 /** The first refused rows, or if there are more, the number of rows for each reason. */
 export class Refusals {
-  readonly values = new Map<string, RefusedValue>();
+  readonly values = new Map<string, ReturnType<typeof refusedValue> & { readonly message: string; count: number }>();
   private count = 0;
   private readonly first: string[] = [];
   private readonly reasons = new Map<string, { readonly text: string; readonly first: string; count: number }>();
@@ -123,24 +123,14 @@ export class Refusals {
     }
   }
 
-  private addValue({ kind, source, links, fields }: RecordRow, issue: RowIssue): void {
-    const { code, path, alike } = issue;
-    const isGone = code === 'no-record' && path[0] === 'id';
-    // As after an undo: one reason for all rows.
-    const message = isGone ? `id: no stored ${kind.label} has it. Was it deleted, as by an undo?` : formatIssue(issue);
+  private addValue(row: RecordRow, issue: RowIssue): void {
+    // Its row is in doubt.
+    if (issue.code === 'no-record' && issue.path[0] === 'id') return;
+    const message = formatIssue(issue);
     const known = this.values.get(message);
     if (known) known.count += 1;
-    if (known || this.values.size === maxReasons) return;
-    const ofLink = links.filter(({ name, field, value }) => [name, field].includes(String(path[0])) && value !== null);
-    const link = ofLink.find(({ by }) => by !== 'id') ?? ofLink[0];
-    const beside = link?.beside ?? ofLink.find((other) => other !== link && other.by === 'id')?.value ?? undefined;
-    const isLabel = alike !== undefined || issue.creatable !== undefined;
-    const text = link?.value ?? (isLabel ? String(fields[String(path[0])]) : undefined);
-    const isUnknown = code === 'no-record' && path[1] === 'name' && alike === undefined;
-    const creatable = issue.creatable ?? (isUnknown ? link?.target : undefined);
-    const linkName = linkField(String(path[0] ?? ''));
-    const first = { line: source.line, fields, link: linkName, text, alike, creatable, beside };
-    this.values.set(message, { message, ...first, count: 1 });
+    else if (this.values.size < maxReasons)
+      this.values.set(message, { message, ...refusedValue(row, issue), count: 1 });
   }
 
   lines(): readonly string[] {

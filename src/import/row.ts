@@ -64,6 +64,10 @@ export interface FileRow extends RecordRow {
   readonly newLabels?: readonly string[];
 }
 
+/** The same in each pass over the same files. */
+export const placeOf = (files: readonly unknown[], { file, kind, place }: Pick<FileRow, 'file' | 'kind' | 'place'>) =>
+  `${files.indexOf(file)} ${kind.name} ${place}`;
+
 /** A cell of a link: `locationId`, `location`, `location.externalIds.erp`, `location.name`. */
 export interface LinkCell {
   /** `location` */

@@ -75,6 +75,8 @@ export interface ImportRun {
   readonly labels: Record<string, string>;
   /** By the idempotency key of a part, the edits in its rows. */
   edits?: Record<string, readonly Edit[]>;
+  /** As in the options of a reader. */
+  readonly answers?: Readonly<Record<string, string>>;
 }
 
 export interface Storing {

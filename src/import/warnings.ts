@@ -3,7 +3,7 @@ import { quote } from '../model/issues.ts';
 import { sortKey } from '../model/sort-key.ts';
 import { describeDifference } from './alike.ts';
 import { type Column, columnKey, keepsWhiteSpace } from './columns.ts';
-import { cellText, type SourceRow, type Warning } from './row.ts';
+import { cellText, columnPath, type RowOutcome, type SourceRow, type Warning } from './row.ts';
 
 export type Warn = (warning: Warning) => void;
 
@@ -47,6 +47,42 @@ const signs: readonly (readonly [sign: RegExp, message: string])[] = [
 const ofTotals =
   /^(?:(?:sub|grand )?total|sum|count|(?:zwischen|gesamt)?summe|gesamt|anzahl|page \d+ of|seite \d+ von|\(\d+ rows?(?: affected)?|[-=+|]{3})[-=+|:\s.,)]*(?:\d[-=+|:\s\d.,)]{0,50}[a-zäöüß]{0,30})?$/i;
 
+function totalIn({ cells }: SourceRow): string | undefined {
+  const text = cells.find((cell) => typeof cell === 'string' && !/^[+-]?[\d\s.,]*$/.test(cell));
+  return typeof text === 'string' && ofTotals.test(text.trim()) ? text : undefined;
+}
+
+/** Rows for which somebody chooses an answer. */
+export interface Doubt {
+  readonly message: string;
+  readonly first: string[];
+  /** By `placeOf`. */
+  readonly rows: string[];
+  readonly answers: readonly string[];
+  readonly answer?: string;
+}
+
+/** `by` is the key that finds stored records. */
+export function addDoubt(doubts: Map<string, Doubt>, settled: RowOutcome, by = '', place = ''): void {
+  const { row, issues, before, after } = settled;
+  const isGone = issues.some(({ code, path }) => code === 'no-record' && path[0] === 'id');
+  // An export has the IDs of its records.
+  if (!isGone && (by === 'key' || (by === 'id' && row.id !== undefined))) return;
+  const [old = '', now = ''] = [before, after].map((record) => String(record?.name));
+  const renamed = sortKey(old) === sortKey(now) ? undefined : `${old} → ${now}`;
+  const rename = `would rename a stored ${row.kind.label}, found by ${columnPath(by).at(-1)}`;
+  const [message, text] = isGone
+    ? [`may belong to a deleted ${row.kind.label}`, row.fields.name ?? '']
+    : before
+      ? [rename, renamed]
+      : ['may be a total or a footer', totalIn(row.source)];
+  if (text === undefined) return;
+  const answers = ['Leave out', isGone ? 'Import as new' : 'Import'];
+  const doubt = doubts.get(message) ?? { message, first: [], rows: [], answers };
+  doubts.set(message, doubt);
+  if (doubt.rows.push(place) <= 3) doubt.first.push(`line ${row.source.line}, ${text}`);
+}
+
 /** The most values to compare, in some 20 MB of memory. */
 const maxCompared = 100_000;
 
@@ -62,7 +98,8 @@ export function createRowChecker(
   /** By sort key: the first text and its line. */
   const firsts = new Map<string, { readonly text: string; readonly line: number }>();
 
-  return ({ line, names, cells }, columns, fields) => {
+  return (source, columns, fields) => {
+    const { line, names, cells } = source;
     for (const [index, column] of columns.entries()) {
       const text = cellText(cells[index]);
       if (column.is === 'skipped' || !text || text === form.null) continue;
@@ -85,10 +122,7 @@ export function createRowChecker(
         say(`values differ only in ${describeDifference(text, first.text)}`, both);
       }
     }
-    const title = cells.find((cell) => typeof cell === 'string' && !/^[+-]?[\d\s.,]*$/.test(cell));
-    if (typeof title === 'string' && ofTotals.test(title.trim())) {
-      warn({ line, column: '', message: 'this row is probably a total or a footer' });
-    }
+    if (totalIn(source) !== undefined) warn({ line, column: '', message: 'this row is probably a total or a footer' });
     const { startDate: start, endDate: end } = fields;
     // An end without a time is the whole day.
     if (typeof start === 'string' && typeof end === 'string' && start > end.replace('T00:00:00.000', 'T24'))

@@ -144,7 +144,7 @@ describeInChromium('a file in the explorer', () => {
 
   test('that was stopped says how far it came, and goes on where it is dropped again, not in another tab: nothing is stored twice', async () => {
     const rows = Array.from({ length: 1_001 }, (_, n) => `{"name":"Crane ${n}","currentLocation":"Yard"}\n`);
-    const file = gzipSync(rows.join(''));
+    const file = gzipSync(`{"name":"Summe"}\n${rows.join('')}`);
     const { page } = await visitTable();
     const other = await page.context().newPage();
     await other.goto(page.url());
@@ -158,6 +158,7 @@ describeInChromium('a file in the explorer', () => {
       await tab.getByText('live', { exact: true }).waitFor();
       await drop(tab, 'assets.ndjson.gz', file);
       await press(tab, 'Create it');
+      await press(tab, 'Leave out');
       await tab.getByRole('button', { name: 'Import 1,001 rows' }).waitFor();
     }
     let release = () => {};
@@ -179,7 +180,7 @@ describeInChromium('a file in the explorer', () => {
     await press(other, 'Close');
     await press(page, 'Stop');
     release();
-    await page.getByRole('alert').getByText('was stopped. Stored or refused so far: 1,000 of 1,001 rows').waitFor();
+    await page.getByRole('alert').getByText('was stopped. Stored or refused so far: 1,000 of 1,002 rows').waitFor();
     expect(await number()).toBe(1_000);
 
     // On another page, too. Other choices would store its rows a second time.
@@ -283,6 +284,44 @@ describeInChromium('a file in the explorer', () => {
     });
   });
 
+  test('asks what becomes of totals, and of rows that would rename stored records, for this file alone', async () => {
+    await open.create('/assets', { name: 'Excavator', uid: 'A-1' }, { name: 'LIFT', uid: 'A-2' });
+    const { page } = await visitTable();
+    const rows = 'Crane;A-1\nLift ;A-2\nTruck;A-3\nGesamt 2;A-4\nSumme;\n';
+    const file = new TextEncoder().encode(`Name;UID\n${rows}`);
+    await drop(page, 'assets.csv', file);
+    const doubt = (text: string) => page.locator('.notice').filter({ hasText: text });
+    const totals = doubt('2 rows may be a total or a footer: line 5, Gesamt 2; line 6, Summe');
+    const renames = doubt('1 row would rename a stored asset, found by UID: line 2, Excavator → Crane');
+    const leaveOut = () => totals.getByRole('button', { name: 'Leave out' }).click();
+    await page.getByText('First choose Leave out or Import above.').waitFor();
+    expect(await page.getByRole('button', { name: /^Import \d/ }).count()).toBe(0);
+    await leaveOut();
+    await page.getByText('1 new, 2 changed, 2 left out').waitFor();
+    await totals.getByRole('button', { name: 'Import' }).click();
+    await page.getByText('2 new, 2 changed, 1 refused').waitFor();
+    await leaveOut();
+    await renames.getByRole('button', { name: 'Leave out' }).click();
+    await page.getByText('1 new, 1 changed, 3 left out').waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await look(page, 'explorer-import-doubts');
+    await page.getByRole('button', { name: 'Import 2 rows' }).click();
+    await page.getByText('1 created, 1 updated, 0 unchanged, 0 refused').waitFor();
+    expect((await assets()).map(({ name }: { name: string }) => name)).toEqual(['Excavator', 'Lift ', 'Truck']);
+    await page.getByRole('button', { name: 'Close' }).click();
+
+    await drop(page, 'assets.csv', file);
+    await leaveOut();
+    await renames.getByRole('button', { name: 'Import' }).click();
+    await renames.getByRole('button', { name: '✓ Import' }).waitFor();
+    // With another key, other rows are in doubt.
+    await page.getByText('How the values are read').click();
+    await page.getByLabel('Stored records are found by').selectOption('');
+    await page.getByText('2 new, 3 refused').waitFor();
+    expect(await renames.count()).toBe(0);
+    await totals.getByRole('button', { name: 'Leave out', exact: true }).waitFor();
+  });
+
   test('that was exported says what changes, and which names were changed after it was written', async () => {
     const [yard, lock] = (await open.post('/locations', [{ name: 'Yard' }, { name: 'Lock' }])).body;
     const links = [yard.id, lock.id].map((currentLocationId) => ({ name: 'Crane', currentLocationId }));
@@ -321,12 +360,13 @@ describeInChromium('a file in the explorer', () => {
 
   test('says of its rows, in words, which records are not stored, and imports deleted ones as new', async () => {
     const ids = ['asset_00000000000000000000000001', 'asset_00000000000000000000000002'];
+    const [stored] = (await open.post('/assets', [{ name: 'Lift' }])).body;
     const { page } = await visitTable();
-    await drop(page, 'a.csv', new TextEncoder().encode(`ID;Name\n${ids.map((id) => `${id};Crane\n`).join('')}`));
-    const problem = page.getByRole('row', { name: '2 rows from line 2' });
-    await problem.getByText('ID: no stored asset has it. Was it deleted, as by an undo?').waitFor();
-    await problem.getByRole('button', { name: 'Import them as new records' }).click();
-    await page.getByText('2 new', { exact: true }).waitFor();
+    const rows = [stored.id, ...ids].map((id) => `${id};Crane\n`);
+    await drop(page, 'a.csv', new TextEncoder().encode(`ID;Name\n${rows.join('')}`));
+    await page.getByText('2 rows may belong to a deleted asset: line 3, Crane; line 4, Crane').waitFor();
+    await page.getByRole('button', { name: 'Import as new' }).click();
+    await page.getByText('2 new, 1 changed', { exact: true }).waitFor();
     page.on('dialog', (dialog) => dialog.accept());
     await drop(page, 'b.csv', new TextEncoder().encode('Gerätenummer;Standort\nXX-1;\n'));
     await page.getByText('Name: no asset has the Number "XX-1", and a new one needs a name').waitFor();
