@@ -311,7 +311,7 @@ class ImportDialog extends HTMLElement {
           ${isShown ? settings(shown) : nothing}
         </fieldset>
         <p class="save row"><span role="status">${this.#isBusy ? `Working… ${this.#progress}` : this.#sum()}</span>
-          <span class="end"></span> ${this.#isBusy ? button('Stop', () => this.#end()) : close} ${this.#next()}</p>`,
+          <span class="end row">${this.#isBusy ? button('Stop', () => this.#end()) : close} ${this.#next()}</span></p>`,
       this,
     );
   }
@@ -333,9 +333,10 @@ class ImportDialog extends HTMLElement {
     if (this.#problem) return button('Try again', () => void (this.#work ? this.#change({}) : this.#propose()));
     const made = this.#stored?.made;
     if (made) return button('Undo', () => void undoRun(made));
-    if (this.#stored || !this.#work || this.#checked?.changed === 0) return nothing;
+    const { changed = 0, totals } = this.#checked ?? {};
+    if (this.#stored || !this.#work || (changed === 0 && totals?.rows.REJECTED === 0)) return nothing;
     if (this.#asked.some(({ answer }) => !answer)) return html`<b>First choose Leave out or Import above.</b>`;
-    const label = this.#checked ? `Import ${countedRows(this.#checked.changed)}` : 'Go on';
+    const label = changed > 0 ? `Import ${countedRows(changed)}` : totals ? 'Get the refused rows' : 'Go on';
     return button(label, () => void this.#store(), 'primary');
   }
 
@@ -386,12 +387,12 @@ class ImportDialog extends HTMLElement {
     return notice(`${countedRows(rows.length)} ${inTitles(message)}: ${listed}`, buttons, 'notice pad');
   };
 
-  #remedy({ text, link, meant, creatable }: Checked['values'][0], { values, keys, changed }: Checked): unknown {
+  #remedy({ text, link, meant, creatable }: Checked['values'][0], { values, keys }: Checked): unknown {
     const { names, createMissing, targets } = this.#choices;
     const column = this.#columns.find((it) => keyOf(it.kind, targets[columnId(it)]) === link);
     const become = (target: string) => ({ targets: { ...targets, [column ? columnId(column) : '']: target } });
     const use = (name: string) => this.#change({ names: { ...names, [link]: { ...names[link], [text ?? '']: name } } });
-    const correct = html`<small>Correct it in the file${changed > 0 ? ' that you get' : ''}.</small>`;
+    const correct = html`<small>Correct it in the file that you get.</small>`;
     const using = meant.map((name) => button(`Use ${quote(name)}`, () => use(name)));
     const key = creatable && keys.get(creatable);
     // Rows that are found by names would be refused.

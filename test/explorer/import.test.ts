@@ -292,7 +292,7 @@ describeInChromium('a file in the explorer', () => {
     await drop(page, 'assets.csv', file);
     const doubt = (text: string) => page.locator('.notice').filter({ hasText: text });
     const totals = doubt('2 rows may be a total or a footer: line 5, Gesamt 2; line 6, Summe');
-    const renames = doubt('1 row would rename a stored asset, found by UID: line 2, Excavator → Crane');
+    const renames = doubt('1 row would rename a stored asset, found by Number: line 2, Excavator → Crane');
     const leaveOut = () => totals.getByRole('button', { name: 'Leave out' }).click();
     await page.getByText('First choose Leave out or Import above.').waitFor();
     expect(await page.getByRole('button', { name: /^Import \d/ }).count()).toBe(0);
@@ -370,6 +370,8 @@ describeInChromium('a file in the explorer', () => {
     page.on('dialog', (dialog) => dialog.accept());
     await drop(page, 'b.csv', new TextEncoder().encode('Gerätenummer;Standort\nXX-1;\n'));
     await page.getByText('Name: no asset has the Number "XX-1", and a new one needs a name').waitFor();
+    await page.getByRole('button', { name: 'Get the refused rows' }).click();
+    await page.getByRole('link', { name: 'b.refused.csv' }).waitFor();
     await drop(page, 'work-orders.csv', new TextEncoder().encode('Name;Gerätenummer\nOil;XX-1\n'));
     await page.getByText('Asset: there is no asset with the Number "XX-1"').waitFor();
     await open.create('/labels', { key: 'STATUS:7', name: 'Rented' }, { key: 'COMPANY:4', name: 'Acme' });
