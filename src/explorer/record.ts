@@ -10,7 +10,7 @@ import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, type
 import { atMost, descending, labelKey, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
 import { button, cell, cellOf, isEmpty, link, notice, recordTable, time } from './values.ts';
-import { deleteRecord, isOfUndo, rangeOfDeletion, undo } from './writes.ts';
+import { deleteRecord, rangeOfDeletion, rangeOfWrite, undo, undoMessage } from './writes.ts';
 
 /** A field of a record with its value. */
 const detail = (field: string, value: unknown, classes = '') =>
@@ -60,11 +60,13 @@ function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo
     const isUndo = message === 'Undo';
     const did = isUndo ? ({ CREATED: 'restored' }[String(action)] ?? 'undid a change') : action.toLowerCase();
     const changed = action === 'UPDATED' ? fields.filter(({ field }: Data) => field !== 'updatedAt') : [];
-    const range = () => ({ after: String(Number(change.cursor) - 1), upTo: change.cursor });
-    const reverse = button('Undo', () => void undo(range()), 'bare');
+    const [isOfUndo, count] = undoMessage.exec(message ?? '') ?? [];
+    const undoAll = button(`Undo for all ${count}`, () => void undo(rangeOfWrite(change, Number(count))), 'bare');
+    const range = { after: String(Number(change.cursor) - 1), upTo: change.cursor };
+    const reverse = html`${button('Undo', () => void undo(range), 'bare')} ${Number(count) > 1 ? undoAll : nothing}`;
     return html`<li>
       ${time(at)}
-      <div>${whoDid(change, did)}${message && !isUndo && !isOfUndo(message) ? `: ${message}` : ''} ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>
+      <div>${whoDid(change, did)}${message && !isUndo && !isOfUndo ? `: ${message}` : ''} ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>
       ${changed.map(fieldOf)}
     </li>`;
   };

@@ -1,6 +1,6 @@
 /** Stores and deletes records, and shows a message after each write, with its undo. */
 import { html, nothing, render } from 'lit-html';
-import type { ChangeRange } from '../../client/index.ts';
+import type { ChangeNotReversed, ChangeRange } from '../../client/index.ts';
 import { capitalized } from '../model/labels.ts';
 import { kindOf, nameOf, numberedName, title, words } from './kinds.ts';
 import { atMost, query } from './queries.ts';
@@ -25,8 +25,8 @@ export function mutationText(kind: string, item: Data): string {
   return `${document}\n\n# Variables: ${JSON.stringify({ input })}`;
 }
 
-/** True for a message that only serves the undo of a write. */
-export const isOfUndo = (message: string): boolean => / in the explorer \(\w{1,7}\)$/.test(message);
+/** Matches a message that only serves the undo of a write, with the number of its records. */
+export const undoMessage = /^\w{1,7} (?:[a-z ]{1,20} \((\d{1,4})\) )?in the explorer \(\w{1,7}\)$/;
 
 /** Runs a write with a message of its own, by which an undo finds its changes among those of others. */
 async function tracked<T>(action: string, write: (changeMessage: string) => Promise<T>) {
@@ -43,7 +43,7 @@ async function tracked<T>(action: string, write: (changeMessage: string) => Prom
 export async function store(kind: string, input: readonly Data[], rejectsClashes = false) {
   const { action, name, document } = mutationOf(kind, input[0], rejectsClashes);
   const write = (changeMessage: string) => yardgraph.graphql(document, { input }, { changeMessage });
-  const { result, range } = await tracked(`${action}d`, write);
+  const { result, range } = await tracked(`${action}d ${words(kindOf(kind).list)} (${input.length})`, write);
   const records: readonly Data[] = result[name];
   return { records, range };
 }
@@ -72,16 +72,12 @@ export function leaveReport(): void {
 }
 
 /** People know when a change was made, and not its number. */
-async function withTime(message: string): Promise<string> {
-  const [text, cursor] = message.split(' by change ');
-  if (!cursor) return message;
-  const times = query('changes', { after: String(Number(cursor) - 1), first: 1 }, 'nodes { at }');
+async function reasonOf({ outcome, message, recordId: id }: ChangeNotReversed): Promise<string> {
+  if (outcome !== 'KEPT') return message;
   // The undo is over, whatever comes of this request.
-  const { changes }: Data = await read(times).catch(() => ({}));
-  const at = changes?.nodes[0]?.at;
-  if (!at) return message;
-  const { day, clock } = timeTexts(at);
-  return `${text} on ${day}, ${clock}`;
+  const { history }: Data = await read(query('history', { id, first: 1 }, 'nodes { at }')).catch(() => ({}));
+  const { day, clock } = timeTexts(history?.nodes[0]?.at ?? '');
+  return `the record has changed since${clock && `, last on ${day}, ${clock}`}`;
 }
 
 export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: string, then = () => {}): Promise<void> {
@@ -89,13 +85,10 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: s
   try {
     const { reversed, notReversed } = await yardgraph.revertChanges(await range, { changeMessage: 'Undo' });
     const [kept] = notReversed;
-    const counted = reversed === 1 ? 'Undone.' : `${reversed} changes undone.`;
-    const reason = kept && (await withTime(kept.message));
-    if (!kept) {
-      then();
-      report(undone ?? counted);
-    } else if (reversed === 0 && notReversed.length === 1) report(`Not undone: ${reason}.`);
-    else report(`${reversed} changes undone, ${notReversed.length} not undone: ${reason}.`);
+    const counted = `${reversed} ${reversed === 1 ? 'change' : 'changes'} undone`;
+    const some = reversed + notReversed.length === 1 ? 'Not undone' : `${counted}, ${notReversed.length} not undone`;
+    if (!kept) then();
+    report(kept ? `${some}: ${await reasonOf(kept)}.` : (undone ?? (reversed === 1 ? 'Undone.' : `${counted}.`)));
   } catch (error) {
     report(`Not undone: ${(error as Error).message}.`);
   }
@@ -115,6 +108,13 @@ export async function rangeOfDeletion({ cursor, recordId }: Data): Promise<Chang
     requestId === deletion?.requestId && fields.some(({ before }: Data) => before === recordId);
   const other = nodes.findLast((change) => change !== deletion && !hasCleared(change));
   return { after: other?.cursor ?? after, upTo: cursor };
+}
+
+/** The changes of a write of `count` records follow one another. Others in this range have another message. */
+export async function rangeOfWrite({ cursor, message }: Data, count: number): Promise<ChangeRange> {
+  const { changeCursor, changeHorizon } = await read('changeCursor changeHorizon');
+  const after = Math.max(Number(cursor) - count, Number(changeHorizon ?? 0));
+  return { after: String(after), upTo: String(Math.min(Number(cursor) + count, Number(changeCursor))), message };
 }
 
 const recordsOf = (kind: string) => yardgraph[kindOf(kind).list as 'assets'];

@@ -296,7 +296,7 @@ describeInChromium('a work order in the explorer', () => {
     await change({ startDate: '2026-02-01' });
     await status(page).getByRole('button', { name: 'Undo' }).click();
     await status(page)
-      .getByText(/^Not undone: this work order has changed since, last on .*, \d+:\d+/)
+      .getByText(/^Not undone: the record has changed since, last on .*, \d+:\d+/)
       .waitFor();
     expect(await read()).toMatchObject({ startDate: '2026-02-01T00:00:00.000Z' });
 
@@ -307,12 +307,12 @@ describeInChromium('a work order in the explorer', () => {
     await status(page).getByText('Saved.').waitFor();
     await change({ notes: 'Ice' });
     await page.route('**/graphql', (route) =>
-      route.request().postData()?.includes('{ changes(') || route.request().postData()?.includes('\\n  changes(')
+      route.request().postData()?.includes('{\\n  history(')
         ? route.fulfill({ status: 500, body: '{}' })
         : route.fallback(),
     );
     await status(page).getByRole('button', { name: 'Undo' }).click();
-    await status(page).getByText('Not undone: this work order has changed since, last by change').waitFor();
+    await status(page).getByText('Not undone: the record has changed since.').waitFor();
   });
 
   test('keeps what somebody is typing while others delete it, and undo that', async () => {
@@ -639,8 +639,8 @@ describeInChromium('a work order in the explorer', () => {
       // The undo is the next stop of the keyboard.
       await page.locator('.toast:focus').waitFor();
     };
-    const undo = async (report: string, places: unknown[] = [null, null, null, null]) => {
-      await status(page).getByRole('button', { name: 'Undo' }).click();
+    const undo = async (report: string, places: unknown[] = [null, null, null, null], within = status(page)) => {
+      await within.getByRole('button', { name: /^Undo/ }).last().click();
       await status(page).getByText(report).waitFor();
       expect(await found()).toEqual(before.map((order: object, at: number) => ({ ...order, locationId: places[at] })));
     };
@@ -678,7 +678,14 @@ describeInChromium('a work order in the explorer', () => {
     await dialog.getByRole('combobox', { name: 'Location' }).press('Enter');
     await store('Clear location of 3 work orders', '3 work orders changed.');
     await expect.poll(found).toEqual(before);
-    await undo('3 changes undone.', [yard, yard, yard, null]);
+    // Without the message, the history of each of them undoes all.
+    await page.getByRole('link', { name: 'B 1' }).click();
+    const history = page.locator('.history');
+    await history.getByRole('button', { name: 'Undo for all 3' }).waitFor();
+    await change({ name: 'Of others' });
+    await undo('3 changes undone.', [yard, yard, yard, null], history);
+    expect(await history.innerText()).not.toContain('in the explorer');
+    await page.goBack();
     // A time without its date is not on the day of each start.
     const stored = await found();
     await page.reload();
