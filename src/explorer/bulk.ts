@@ -108,6 +108,7 @@ function drawBulk(bulk: BulkChange): void {
 }
 
 function openBulk(kind: string, records: readonly Data[], page: Page): void {
+  report('');
   const dialog = openDialog(`Change ${countText(kind, records.length)}`);
   const draft = new Draft(kind, {}, () => drawBulk(bulk));
   const bulk: BulkChange = { kind, page, dialog, draft, records, name: commonFields(kind)[0] ?? '' };

@@ -65,9 +65,9 @@ export function report(text: string, range?: ChangeRange, undone?: string, then?
     document.querySelector<HTMLElement>(text ? '#message [role]' : '#main')?.focus();
 }
 
-/** A message goes along to the page to which its write leads, and no further. */
+/** A message goes along to the page to which its write leads, and no further. A form is for another write. */
 export function leaveReport(): void {
-  if (message.dataset.pages === '1') report('');
+  if (message.dataset.pages === '1' || document.querySelector('record-form')) report('');
   else if (message.dataset.pages) message.dataset.pages = '1';
 }
 

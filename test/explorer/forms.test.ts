@@ -570,6 +570,9 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByText('Not saved: Crane 3 has Move 0 (Dec 05, 2036) at this time. Press again').waitFor();
     await page.getByRole('button', { name: 'Change 2 work orders' }).click();
     await status(page).getByText('2 work orders changed.').waitFor();
+    await page.getByRole('link', { name: 'New work order' }).click();
+    await page.getByRole('form').waitFor();
+    expect(await status(page).count()).toBe(0);
   });
 
   test('is deleted after a look at the records that refer to it, and restored with their links', async () => {
@@ -658,6 +661,8 @@ describeInChromium('a work order in the explorer', () => {
     ]);
     await undo('2 changes undone.');
     await page.getByRole('button', { name: 'Change…' }).click();
+    await dialog.waitFor();
+    expect(await status(page).count()).toBe(0);
     await dialog.getByLabel('Field').selectOption('Location');
     await dialog.getByRole('combobox', { name: 'Location' }).fill('north y');
     await dialog.getByRole('combobox', { name: 'Location' }).press('Enter');
