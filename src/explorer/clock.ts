@@ -6,7 +6,7 @@ export { timeZone };
 /** English, as the page, with the order of dates of the browser's region. */
 export const dateLocale = `en-${new Intl.Locale(locale).maximize().region}`;
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 /** `2026-12-01` for a day after `2026-11-30`. */
 export const movedDay = (day: string, days: number): string =>

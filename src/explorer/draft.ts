@@ -1,7 +1,7 @@
 /** The entries of a form: reads their values, checks them, and stores them. */
 import { capitalized } from '../model/labels.ts';
-import { clockTexts, isReversed, movedDay, readTime } from './clock.ts';
-import { inOrder, isLink, kindOf, linkOf, nameFields, numberedName } from './kinds.ts';
+import { clockTexts, dayMs, isReversed, movedDay, readTime } from './clock.ts';
+import { inOrder, isLink, kindOf, linkOf, nameFields, numberedName, words } from './kinds.ts';
 import { fold } from './matches.ts';
 import { namesOf, query, selectionOf, systems } from './queries.ts';
 import { type Data, read, yardgraph } from './service.ts';
@@ -104,6 +104,13 @@ export class Draft {
     for (const [name, day] of dates) if (day) this.#set(name, movedDay(day, days));
   }
 
+  /** The end of the record. A start that is moved past it takes it along, by the same days. */
+  #endWith(day: Entry): string {
+    const [start = '', end = ''] = period.map((name) => entryText(storedEntry(this.kind, this.record, name)));
+    const isPast = start && start <= end && end < entryText(day);
+    return isPast ? movedDay(end, (Date.parse(entryText(day)) - Date.parse(start)) / dayMs) : end;
+  }
+
   /** Takes a field from another draft. */
   take(draft: Draft, name: string): this {
     const isTime = kindOf(this.kind).inputs[name] === 'DateTime';
@@ -116,6 +123,8 @@ export class Draft {
     const { name, type, checked, value } = target as HTMLInputElement;
     // Most work ends on the day on which it starts.
     if (name === 'endDate.time' && value && !this.entryOf('endDate')) this.#set('endDate', this.entryOf('startDate'));
+    if (name === 'startDate' && this.#endWith(this.entryOf(name)) === this.entryOf('endDate'))
+      this.#set('endDate', this.#endWith(value));
     if (name) this.enter(name, type === 'checkbox' ? checked : value);
     else this.#show({});
   };
@@ -156,7 +165,9 @@ export class Draft {
     if (name === 'locationId' && entry === asset.currentLocation) return 'A proposal: the asset is here now.';
     if (kindOf(this.kind).inputs[name] !== 'DateTime') return undefined;
     const weekday = () => new Date(String(entry)).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
-    return this.timeOf(name).remark ?? (entry ? weekday() : undefined);
+    const isMoved = this.#entries.has('endDate') && this.#endWith(this.entryOf('startDate')) === entry;
+    const moved = name === 'endDate' && isMoved ? ', moved with the start' : '';
+    return this.timeOf(name).remark ?? (entry ? weekday() + moved : undefined);
   }
 
   /** The value of a field; null for an empty one. */

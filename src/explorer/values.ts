@@ -2,12 +2,12 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { addressOf, type Filter, type View, viewOf } from './address.ts';
-import { dateLocale } from './clock.ts';
+import { dateLocale, dayMs } from './clock.ts';
 import { columns, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
 
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
-const nearMs = 60 * 86_400_000;
+const nearMs = 60 * dayMs;
 
 /** Writes a time, or a date, which is midnight in UTC. Near days have a weekday in place of the year. */
 export function timeTexts(value: string) {
