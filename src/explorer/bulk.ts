@@ -86,14 +86,15 @@ function drawBulk(bulk: BulkChange): void {
   const isWrong = dialog.querySelector(`:is(#field-${name}, [name="${name}.time"]):invalid`) !== null;
   const isUnmoved = name === 'days' && !draft.entryOf(name);
   const drafts = isUnmoved ? records.map((record) => new Draft(kind, record)) : changing(bulk);
-  const [label, count] = [`Change ${countText(kind, records.length)}`, countText(kind, drafts.length)];
+  const label = `Change ${countText(kind, records.length)}`;
+  const count = countText(kind, drafts.length) + (draft.doubts && ' all the same');
   const others = records.length - drafts.length;
   const isEmpty = isWrong || isUnmoved || (name !== 'days' && draft.valueOf(name) === null);
   const titleOf = (field: string) => (field === 'days' ? 'Start and end, by days' : title(linkOf(field)));
   const fields = Object.fromEntries(commonFields(kind).map((field) => [field, titleOf(field)]));
   const choose = (field: string) => {
     bulk.name = field;
-    drawBulk(bulk);
+    draft.show();
   };
   const inputs = html`<label class="field">Field ${menu(fields, name, choose)}</label>
     ${keyed(name, fieldInput(draft, name))} ${preview(kind, name, drafts, isEmpty)}`;

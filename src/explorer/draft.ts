@@ -45,7 +45,7 @@ type FieldIssue = { readonly field: string; readonly message: string };
 /** By the codes of issues. */
 const problems: Readonly<Record<string, string>> = {
   changed: 'somebody has changed the record meanwhile',
-  clash: 'the asset has another allocation at this time. Press again to store both',
+  clash: 'the asset has another allocation at this time',
   'no-record': 'somebody has deleted this record meanwhile',
   unknown: 'the service has not responded, and may have stored this all the same. Look before you save again',
 };
@@ -58,8 +58,8 @@ export class Draft {
   issues: readonly FieldIssue[] = [];
   problem = '';
   isBusy = false;
-  /** The doubts that were shown, with the values, which the same ones do not keep from being stored again. */
-  #shownDoubts = '';
+  /** The doubts that are shown, with the values: the same ones do not keep these from being stored. */
+  doubts = '';
   /** By the names of their inputs. A restored value is no entry. */
   readonly #entries = new Map<string, Entry>();
   readonly #redraw: () => void;
@@ -68,14 +68,14 @@ export class Draft {
     [this.kind, this.record, this.#redraw] = [kind, record, redraw];
   }
 
-  #show({ issues = [], problem = '', isBusy = false }: Partial<Pick<Draft, 'issues' | 'problem' | 'isBusy'>>): void {
-    [this.issues, this.problem, this.isBusy] = [issues, problem, isBusy];
+  show(shown: Partial<Pick<Draft, 'issues' | 'problem' | 'doubts' | 'isBusy'>> = {}): void {
+    Object.assign(this, { issues: [], problem: '', doubts: '', isBusy: false }, shown);
     this.#redraw();
   }
 
   /** Bases the entries on another state of the record. */
   rebase(record: Data): this {
-    [this.record, this.problem] = [record, ''];
+    [this.record, this.problem, this.doubts] = [record, '', ''];
     for (const [input, entry] of this.#entries) this.#set(input, entry);
     return this;
   }
@@ -95,7 +95,7 @@ export class Draft {
   enter(input: string, entry: Entry): void {
     if (input === 'days') this.#move(daysOf(entry) - daysOf(this.entryOf('days')));
     this.#set(input, entry);
-    this.#show({});
+    this.show();
   }
 
   /** The clock shows the same time on the other day. */
@@ -126,7 +126,7 @@ export class Draft {
     if (name === 'startDate' && this.#endWith(this.entryOf(name)) === this.entryOf('endDate'))
       this.#set('endDate', this.#endWith(value));
     if (name) this.enter(name, type === 'checkbox' ? checked : value);
-    else this.#show({});
+    else this.show();
   };
 
   entryOf(input: string): Entry {
@@ -217,7 +217,7 @@ export class Draft {
   check(form: HTMLFormElement | null, issues = this.mistakes): boolean {
     // A date that is not whole has no value, like a cleared one.
     if (this.isBusy || !form?.reportValidity()) return false;
-    if (issues.length > 0) this.#show({ issues });
+    if (issues.length > 0) this.show({ issues });
     return issues.length === 0;
   }
 
@@ -257,8 +257,7 @@ export class Draft {
       const [other] = (await read(query(list, page, `nodes { ${namesOf(this.kind)} }`)))[list].nodes;
       const row = this.addedIds.findIndex(([system]) => system === key);
       const field = row < 0 ? `externalIds.${key}` : `externalIds+${row}`;
-      const message = other && `${numberedName(other)} has this ID already. Save again to keep it on both.`;
-      if (other) doubts.push({ field, message });
+      if (other) doubts.push({ field, message: `${numberedName(other)} has this ID already.` });
     }
     return doubts;
   }
@@ -281,21 +280,20 @@ export class Draft {
     const name =
       kind === 'WorkOrder' ? numberedName(other) : `an allocation${project ? ` for ${numberedName(project)}` : ''}`;
     const more = totalCount > 1 ? ` and ${totalCount - 1} more` : '';
-    return `${numberedName(asset)} has ${name} (${times})${more} at this time. Press again to store both`;
+    return `${numberedName(asset)} has ${name} (${times})${more} at this time`;
   }
 
   /** Stores the records of these drafts, and returns them. Otherwise shows why they are refused, or doubts, once. */
   async store(drafts: readonly Draft[]) {
-    this.#show({ isBusy: true });
+    this.show({ isBusy: true, doubts: this.doubts });
     const input = drafts.map(({ item }) => item);
     let doubts = '';
     try {
       const [issues, problem] = [await this.#findIdDoubts(), await this.#findClash(drafts)];
       doubts = JSON.stringify([issues, problem, input]);
-      const isShown = this.#shownDoubts === doubts;
+      const isShown = this.doubts === doubts;
       if (isShown || !(problem || issues.length > 0)) return await store(this.kind, input, !isShown);
-      this.#shownDoubts = doubts;
-      this.#show({ issues, problem });
+      this.show({ issues, problem, doubts });
     } catch (error) {
       const { message, items = [], mayBeStored } = error as Data;
       const issues = items.flatMap(({ field = '', message }: Data) => {
@@ -303,10 +301,10 @@ export class Draft {
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
         return name ? [{ field: name, message: `${capitalized(message)}.` }] : [];
       });
-      if (items.some(({ code }: Data) => code === 'clash')) this.#shownDoubts = doubts;
+      if (!items.some(({ code }: Data) => code === 'clash')) doubts = '';
       const known = mayBeStored ? [problems.unknown] : items.flatMap(({ code }: Data) => problems[code] ?? []);
       const [problem = items[0]?.message ?? message] = known;
-      this.#show(issues.length > 0 ? { issues } : { problem });
+      this.show({ ...(issues.length > 0 ? { issues } : { problem }), doubts });
     }
     return undefined;
   }

@@ -109,7 +109,7 @@ class RecordForm extends HTMLElement {
     const isShown = (name: string) => (name === 'days' ? period.some((date) => draft.record[date]) : name !== 'key');
     const inputs = inputNames(kind).map((name) => (isShown(name) ? fieldInput(draft, name) : nothing));
     const below = html`<p class="save row">
-      <button class="primary" aria-disabled=${isBusy}>${isBusy ? 'Saving…' : 'Save'}</button>
+      <button class="primary" aria-disabled=${isBusy}>${isBusy ? 'Saving…' : draft.doubts ? 'Save all the same' : 'Save'}</button>
       ${button('Cancel', () => this.#leave())} ${hasTimes ? html`<small>Times are in ${timeZone}.</small>` : nothing}
     </p>`;
     const label = isNew ? `New ${words(kind)}` : 'Edit';

@@ -51,7 +51,8 @@ describeInChromium('a work order in the explorer', () => {
     return { page, visit, sent };
   };
 
-  const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
+  const save = (page: Page, name = 'Save') => page.getByRole('button', { name, exact: true });
+  const saveAllTheSame = (page: Page) => save(page, 'Save all the same').click();
   const status = (page: Page) => page.locator('.toast');
 
   const issueAt = (page: Page, name: string) => page.locator(`#field-${name}-error`);
@@ -379,7 +380,7 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.locator('[name="externalIds.erp"]').fill('B 9');
     await save(page).click();
-    await page.getByText('has this ID already. Save again to keep it on both.').waitFor();
+    await page.getByText('has this ID already.').waitFor();
     expect((await read()).externalIds).toMatchObject({ erp: '4711' });
   });
 
@@ -487,9 +488,9 @@ describeInChromium('a work order in the explorer', () => {
       `mutation { createAllocations(input: [{ assetId: "${crane?.id}", externalIds: { erp: "A 1" } }]) { id } }`,
     );
     await save(page).click();
-    await page.getByText('Crane has this ID already. Save again to keep it on both.').waitFor();
+    await page.getByText('Crane has this ID already.').waitFor();
     await look(page, 'explorer-form');
-    await save(page).click();
+    await saveAllTheSame(page);
     await status(page).getByText('Allocation created.').waitFor();
     const allocations = async () =>
       (await service.data('{ allocations { nodes { asset { name } startDate externalIds } } }')).allocations.nodes;
@@ -504,9 +505,9 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByLabel('ID in this system').first().fill('A 1');
     await save(page).click();
     await page.locator('.field:has([aria-invalid])').getByText('has this ID already.').waitFor();
-    await page.getByText('Not saved: CR-1 Crane has an allocation (Mar 02, 2026) at this time').waitFor();
+    await page.getByText('Not saved: CR-1 Crane has an allocation (Mar 02, 2026) at this time.').waitFor();
     expect(await allocations()).toEqual([other, first]);
-    await save(page).click();
+    await saveAllTheSame(page);
     await status(page).getByText('Allocation created.').waitFor();
     expect(await allocations()).toHaveLength(3);
     // The service knows of one that comes at the same moment.
@@ -519,9 +520,9 @@ describeInChromium('a work order in the explorer', () => {
         : route.fallback(),
     );
     await save(page).click();
-    await page.getByText('Not saved: the asset has another allocation at this time').waitFor();
+    await page.getByText('Not saved: the asset has another allocation at this time.').waitFor();
     expect(await allocations()).toHaveLength(3);
-    await save(page).click();
+    await saveAllTheSame(page);
     await status(page).getByText('Allocation created.').waitFor();
     await page.unroute('**/graphql');
     // The name of a status is entered, and changed, on its page.
@@ -562,8 +563,8 @@ describeInChromium('a work order in the explorer', () => {
       for (const [at, name] of ['startDate', 'startDate.time', 'endDate', 'endDate.time'].entries())
         await page.locator(`[name="${name}"]`).fill(times[at] ?? '');
       await save(page).click();
-      if (clash) await page.getByText(`Not saved: Crane 3 has ${clash} at this time. Press again`).waitFor();
-      if (clash) await save(page).click();
+      if (clash) await page.getByText(`Not saved: Crane 3 has ${clash} at this time.`).waitFor();
+      if (clash) await saveAllTheSame(page);
       await status(page).getByText('Work order created.').waitFor();
     }
     await page.getByRole('link', { name: 'Edit' }).click();
@@ -579,8 +580,8 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByRole('dialog').getByLabel('Field').selectOption('Start and end, by days');
     await page.getByLabel('Move start and end by days').fill('-1');
     await page.getByRole('button', { name: 'Change 2 work orders' }).click();
-    await page.getByText('Not saved: Crane 3 has Move 0 (Dec 05, 2036) at this time. Press again').waitFor();
-    await page.getByRole('button', { name: 'Change 2 work orders' }).click();
+    await page.getByText('Not saved: Crane 3 has Move 0 (Dec 05, 2036) at this time.').waitFor();
+    await page.getByRole('button', { name: 'Change 2 work orders all the same' }).click();
     await status(page).getByText('2 work orders changed.').waitFor();
     await page.getByRole('link', { name: 'New work order' }).click();
     await page.getByRole('form').waitFor();
