@@ -247,14 +247,17 @@ export class Draft {
     return { assetId: { eq: assetId }, startDate, or: ends.map((endDate) => ({ endDate })) };
   }
 
+  async #recordWith(where: object): Promise<Data | undefined> {
+    const { list } = kindOf(this.kind);
+    return (await read(query(list, { first: 1, where }, `nodes { ${namesOf(this.kind)} }`)))[list].nodes[0];
+  }
+
   /** Says which other record has an entered external ID. */
   async #findIdDoubts(): Promise<readonly FieldIssue[]> {
-    const { list } = kindOf(this.kind);
     const doubts: FieldIssue[] = [];
     for (const [key, value] of Object.entries(this.valueOf('externalIds') ?? {})) {
       if (this.record.externalIds?.[key] === value) continue;
-      const page = { first: 1, where: { externalIds: { key, value } } };
-      const [other] = (await read(query(list, page, `nodes { ${namesOf(this.kind)} }`)))[list].nodes;
+      const other = await this.#recordWith({ externalIds: { key, value } });
       const row = this.addedIds.findIndex(([system]) => system === key);
       const field = row < 0 ? `externalIds.${key}` : `externalIds+${row}`;
       if (other) doubts.push({ field, message: `${numberedName(other)} has this ID already.` });
@@ -296,6 +299,10 @@ export class Draft {
       this.show({ issues, problem, doubts });
     } catch (error) {
       const { message, items = [], mayBeStored } = error as Data;
+      const taken = items.find(({ code }: Data) => code === 'taken');
+      const where = taken && { [taken.field]: { eq: this.valueOf(taken.field) } };
+      const other = where && (await this.#recordWith(where).catch(() => undefined));
+      if (other) taken.message = `${numberedName(other)} has this ${words(taken.field)} already`;
       const issues = items.flatMap(({ field = '', message }: Data) => {
         const path = field.replace(/\..*/s, '');
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));

@@ -432,6 +432,13 @@ describeInChromium('a work order in the explorer', () => {
     }
     await page.getByRole('link', { name: 'Overview' }).first().click();
     await status(page).waitFor({ state: 'detached' });
+    // The holder of a number is named.
+    await page.goto(`${origin}/explore?kind=Asset&view=new`);
+    await page.getByLabel('Name', { exact: true }).fill('Crane');
+    await page.getByLabel('Number', { exact: true }).fill('CR-1');
+    await save(page).click();
+    await issueAt(page, 'uid').getByText('CR-1 Crane has this number already.').waitFor();
+    for (const name of ['Name', 'Number']) await page.getByLabel(name, { exact: true }).fill('');
     // A work order may be where its asset is, and its status may be new.
     const link = (name: string) => page.getByRole('combobox', { name, exact: true });
     const place = async () => [await link('Asset').inputValue(), await link('Location').inputValue()];
