@@ -5,7 +5,7 @@ import { ref } from 'lit-html/directives/ref.js';
 import { addressOf, type View } from './address.ts';
 import { Draft, inputNames, period } from './draft.ts';
 import { draftForm, fieldInput } from './fields.ts';
-import { countText, isLink, kindOf, linkOf, nameFields, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
+import { countText, isLink, kindOf, linkOf, nameFields, numberedName, title, typeOf, words } from './kinds.ts';
 import { atMost, query, selectionOf } from './queries.ts';
 import { type Data, type Page, read } from './service.ts';
 import { button, cell, menu, openDialog, tableOf } from './values.ts';
@@ -28,7 +28,7 @@ function preview(kind: string, name: string, drafts: readonly Draft[], isEmpty: 
   const fields = name === 'days' ? period : [name];
   const shownValue = (record: Data, field: string) => {
     const target = record[linkOf(field)] ?? (record[field] && { id: record[field] });
-    const value = isLink(typeOf(kind, linkOf(field))) ? target && nameOf(target) : cell(kind, field, record);
+    const value = isLink(typeOf(kind, linkOf(field))) ? target && numberedName(target) : cell(kind, field, record);
     return html`<div>${value && value !== nothing ? value : html`<span class="quiet">nothing</span>`}</div>`;
   };
   const after = (draft: Draft, field: string) => ({
@@ -36,7 +36,7 @@ function preview(kind: string, name: string, drafts: readonly Draft[], isEmpty: 
     [field]: draft.valueOf(field),
   });
   const rows = drafts.map((draft) => [
-    numberedName(draft.record),
+    [numberedName(draft.record), draft.record.asset?.uid].filter(Boolean).join(' · '),
     fields.map((field) => shownValue(draft.record, field)),
     isEmpty ? '' : fields.map((field) => shownValue(after(draft, field), field)),
   ]);
@@ -177,7 +177,7 @@ export function pressInRow(event: KeyboardEvent): void {
   if (!all.includes(box)) return;
   if (event.key === 'Enter' && box.checked) {
     event.preventDefault();
-    document.querySelector<HTMLElement>('.bulk button')?.focus();
+    document.querySelector<HTMLElement>('.bulk button')?.focus({ preventScroll: true });
   }
   if (!event.shiftKey || !step) return;
   for (const row of [box, all[all.indexOf(box) + step] ?? box]) row.checked = true;

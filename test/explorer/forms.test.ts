@@ -637,9 +637,10 @@ describeInChromium('a work order in the explorer', () => {
     await moveTo(page, 'Europe/Berlin');
     const yard = locations[0]?.id;
     // One is moved into summer time, one has no dates.
+    const [crane] = await service.create('/assets', { name: 'Crane 4', uid: 'CR-4' });
     const values = [
       { startDate: '2026-03-28T06:00:00.000Z', endDate: '2026-03-28' },
-      {},
+      { assetId: crane?.id },
       { endDate: '2026-04-01' },
       {},
     ];
@@ -652,7 +653,12 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByLabel('Select B 1').click({ modifiers: ['Shift'] });
     await page.getByLabel('Select B 1').press('Shift+ArrowDown');
     await page.getByText('3 selected').waitFor();
-    await page.getByLabel('Select B 0').and(page.locator(':focus')).press('Enter');
+    await page.setViewportSize({ width: 1280, height: 300 });
+    await page.getByLabel('Select B 0').and(page.locator(':focus')).waitFor();
+    const scrolled = await page.evaluate('scrollY');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('scrollY')).toBe(scrolled);
+    await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByRole('button', { name: 'Change…' }).and(page.locator(':focus')).press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Change 3 work orders' });
     const store = async (button: string, report: string) => {
@@ -688,7 +694,7 @@ describeInChromium('a work order in the explorer', () => {
     await dialog.getByRole('combobox', { name: 'Location' }).press('Enter');
     await dialog.getByRole('cell', { name: 'North yard' }).first().waitFor();
     expect(await dialog.getByRole('cell', { name: 'nothing' }).count()).toBe(3);
-    expect(await dialog.getByRole('rowheader').allInnerTexts()).toEqual(['B 2', 'B 1', 'B 0']);
+    expect(await dialog.getByRole('rowheader').allInnerTexts()).toEqual(['B 2', 'B 1 · CR-4', 'B 0']);
     expect(await dialog.getByRole('link').count()).toBe(0);
     // Another text is no location: nothing can be stored until it is.
     await dialog.getByRole('combobox', { name: 'Location' }).fill('north x');
