@@ -82,7 +82,7 @@ async function save(bulk: BulkChange): Promise<void> {
 }
 
 function drawBulk(bulk: BulkChange): void {
-  const { kind, dialog, records, name, draft } = bulk;
+  const { kind, page, dialog, records, name, draft } = bulk;
   const isWrong = dialog.querySelector(`:is(#field-${name}, [name="${name}.time"]):invalid`) !== null;
   const isUnmoved = name === 'days' && !draft.entryOf(name);
   const drafts = isUnmoved ? records.map((record) => new Draft(kind, record)) : changing(bulk);
@@ -97,7 +97,7 @@ function drawBulk(bulk: BulkChange): void {
     draft.show();
   };
   const inputs = html`<label class="field">Field ${menu(fields, name, choose)}</label>
-    ${keyed(name, fieldInput(draft, name))} ${preview(kind, name, drafts, isEmpty)}`;
+    ${keyed(name, fieldInput(draft, name, page))} ${preview(kind, name, drafts, isEmpty)}`;
   const clear = button(`Clear ${words(linkOf(name))} of ${count}`, () => void save(bulk), 'bare');
   // Enter clears nothing: the button of the form is disabled.
   const below = html`<p class="row">

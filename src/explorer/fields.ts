@@ -3,10 +3,10 @@ import { html, nothing } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import { timeZone } from './clock.ts';
 import { type Draft, longTexts } from './draft.ts';
-import { isLink, kindOf, linkOf, title } from './kinds.ts';
+import { isLink, isRecord, kindOf, linkOf, title } from './kinds.ts';
 import { picker } from './picker.ts';
 import { systems } from './queries.ts';
-import type { Data } from './service.ts';
+import type { Data, Page } from './service.ts';
 import { button } from './values.ts';
 
 /** While the draft is stored, its inputs cannot be changed, and the button keeps the keyboard. */
@@ -24,7 +24,7 @@ export function draftForm(draft: Draft, label: string, save: () => void, inputs:
 }
 
 /** Draws the inputs of a field with its label, and an issue or a remark below. */
-export function fieldInput(draft: Draft, name: string) {
+export function fieldInput(draft: Draft, name: string, page: Page) {
   const { kind, issues } = draft;
   const { [name]: type = '' } = kindOf(kind).inputs;
   if (type === 'ExternalIds') return externalIdInputs(draft);
@@ -51,8 +51,9 @@ export function fieldInput(draft: Draft, name: string) {
     ${entry ? button('No colour', () => draft.enter(name, '')) : html`<small>No colour yet</small>`}</span>`;
   const value = entry === '' ? undefined : (entry as Data);
   const onPick = (target?: Data) => draft.enter(name, target ?? '');
+  const mayCreate = page.mayWrite(isRecord(type) ? type : 'Label');
   const link = () =>
-    picker({ id, kind: type, name, of: kind, required, invalid, describedBy, value, onPick, mayCreate: true });
+    picker({ id, kind: type, name, of: kind, required, invalid, describedBy, value, onPick, mayCreate });
   const text = isLong ? area : name === 'color' ? color() : inputOf(isNumber ? 'number' : 'text');
   return html`<div class=${isLong ? 'field full' : 'field'}>
     <span class="row"><label for=${id}>${label}</label> ${required ? html`<small aria-hidden="true">required</small>` : ''}</span>

@@ -100,14 +100,14 @@ class RecordForm extends HTMLElement {
   }
 
   #draw(): void {
-    const { kind, record } = this.#options;
+    const { kind, record, page } = this.#options;
     const draft = this.#draft;
     const { isBusy } = draft;
     const isNew = draft.record.id === undefined;
     const isStale = !isBusy && !this.#isLeft && record.updatedAt > draft.record.updatedAt;
     const hasTimes = Object.values(kindOf(kind).inputs).includes('DateTime');
     const isShown = (name: string) => (name === 'days' ? period.some((date) => draft.record[date]) : name !== 'key');
-    const inputs = inputNames(kind).map((name) => (isShown(name) ? fieldInput(draft, name) : nothing));
+    const inputs = inputNames(kind).map((name) => (isShown(name) ? fieldInput(draft, name, page) : nothing));
     const below = html`<p class="save row">
       <button class="primary" aria-disabled=${isBusy}>${isBusy ? 'Saving…' : draft.doubts ? 'Save all the same' : 'Save'}</button>
       ${button('Cancel', () => this.#leave())} ${hasTimes ? html`<small>Times are in ${timeZone}.</small>` : nothing}

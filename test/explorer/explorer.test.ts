@@ -236,6 +236,10 @@ describeInChromium('the explorer', () => {
     expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Transport orders', exact: true }).click();
     await page.getByRole('button', { name: 'Import' }).waitFor();
+    await page.getByRole('link', { name: 'New transport order' }).click();
+    await page.getByRole('combobox', { name: 'Project' }).fill('Nowhere');
+    await page.getByRole('option', { name: 'Keep “Nowhere”' }).waitFor();
+    expect(await page.getByRole('option', { name: 'Create' }).count()).toBe(0);
     const isFeed = (route: Route) => route.request().postData()?.includes('subscription');
     await page.route('**/graphql', (route) => (isFeed(route) ? route.abort() : route.continue()));
     closed.app.server.closeAllConnections();
