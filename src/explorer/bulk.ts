@@ -152,8 +152,10 @@ export function bulkBar(view: View, page: Page) {
     if (!bar) return;
     const { dataset } = bar as HTMLElement;
     const gone = Number(dataset.selected) - picks(':checked').length;
-    if (dataset.address !== addressOf(view) && gone > 0)
-      report(`No longer selected, because not on this page: ${countText(kind, gone)}.`);
+    const isReplaced = dataset.address !== addressOf(view) && gone > 0;
+    // Opened while another search was read.
+    if (isReplaced) document.querySelector<HTMLDialogElement>('dialog[open]:not(.import)')?.close();
+    if (isReplaced) report(`No longer selected, because not on this page: ${countText(kind, gone)}.`);
     dataset.address = addressOf(view);
     drawBulkBar(kind, page);
   };

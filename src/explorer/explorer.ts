@@ -238,6 +238,8 @@ window.navigation?.addEventListener('navigate', (event) => {
   const isInPlace = addressInPlace(search) === addressInPlace(location.search);
   const { activeElement } = document;
   const id = activeElement?.id ?? '';
+  // Not where the map writes its position.
+  if (search !== location.search) document.querySelector<HTMLDialogElement>('dialog[open]')?.close();
   const isFilter = !isBack && !!activeElement?.closest('#filter, .chips');
   if (!isBack) leftBy.set(window.navigation?.currentEntry?.key ?? '', activeElement?.getAttribute('href') ?? '');
   if (!isInPlace) for (const open of document.querySelectorAll<HTMLElement>(':popover-open')) open.hidePopover();

@@ -212,11 +212,10 @@ export async function copyText(text: string): Promise<void> {
   from.focus();
 }
 
-/** Opens an empty dialog, which is removed once it is closed, or another page is open. */
+/** Opens an empty dialog, which is removed once it is closed. Another page closes it. */
 export function openDialog(label: string): HTMLDialogElement {
   const dialog = Object.assign(document.createElement('dialog'), { className: 'floats pad', ariaLabel: label });
   dialog.addEventListener('close', () => dialog.remove());
-  window.navigation?.addEventListener('currententrychange', () => dialog.close(), { once: true });
   document.body.append(dialog);
   dialog.showModal();
   return dialog;

@@ -743,5 +743,23 @@ describeInChromium('a work order in the explorer', () => {
       expect(await place.boundingBox()).toEqual(before);
       await place.press('Escape');
     }
+    // A position of the map does not close it, but rows in place of the selected ones do.
+    await page.evaluate("history.replaceState(null, '', '#5/1/1')");
+    expect(await ofOne.count()).toBe(1);
+    await ofOne.getByRole('button', { name: 'Cancel' }).click();
+    let respond = () => {};
+    const isOpen = new Promise<void>((resolve) => {
+      respond = resolve;
+    });
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('Pier')) await isOpen;
+      return route.fallback();
+    });
+    await page.evaluate("void navigation.navigate('explore?kind=WorkOrder&search=Pier')");
+    await page.getByRole('button', { name: 'Change…' }).click();
+    await ofOne.waitFor();
+    respond();
+    await ofOne.waitFor({ state: 'detached' });
+    await status(page).getByText('No longer selected').waitFor();
   });
 });
