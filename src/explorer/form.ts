@@ -113,13 +113,12 @@ class RecordForm extends HTMLElement {
       ${button('Cancel', () => this.#leave())} ${hasTimes ? html`<small>Times are in ${timeZone}.</small>` : nothing}
     </p>`;
     const label = isNew ? `New ${words(kind)}` : 'Edit';
-    const save = () => void this.#save(isNew);
     // The conflict says why.
     if (isStale) draft.problem = '';
     const conflict = isStale ? this.#conflict() : nothing;
     const mutation = html`<details class="query"><summary>Mutation</summary>
       ${button('Copy mutation', () => this.#copy())}</details>`;
-    render(html`${conflict} ${draftForm(draft, label, save, inputs, below)} ${mutation}`, this);
+    render(html`${conflict} ${draftForm(draft, label, () => void this.#save(isNew), inputs, below)} ${mutation}`, this);
   }
 }
 customElements.define('record-form', RecordForm);

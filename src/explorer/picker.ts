@@ -104,8 +104,7 @@ class Picker extends AsyncDirective {
   #open(pause = 0): void {
     [this.#isOpen, this.#active] = [true, -1];
     this.#draw();
-    const fail = ({ message }: Error) => this.#show([], undefined, message);
-    this.#reading = this.#read(this.#typed, pause).catch(fail);
+    this.#reading = this.#read(this.#typed, pause).catch(({ message }) => this.#show([], undefined, message));
   }
 
   #show(targets: readonly Data[], text?: string, problem?: string): void {
@@ -219,8 +218,7 @@ class Picker extends AsyncDirective {
       const source = list?.previousElementSibling as HTMLElement;
       if (list?.isConnected) (list as HTMLElement).togglePopover({ force: this.#isOpen, source });
     };
-    // The input keeps the keyboard.
-    const keepFocus = (event: Event) => event.preventDefault();
+    // At a click, the input keeps the keyboard.
     const option = ([text, choose, hint]: Choice, index: number) => html`<li class="row" role="option"
       id=${`${id}-${index}`} aria-selected=${index === this.#active} @click=${choose}>
       <span>${text}</span> <small class="end">${hint}</small></li>`;
@@ -233,7 +231,7 @@ class Picker extends AsyncDirective {
         @click=${() => this.#isOpen || this.#open()} @input=${type}
         @keydown=${(event: KeyboardEvent) => void this.#press(event)} @blur=${leave}>
       <ul class="options floats" id=${`${id}-list`} role="listbox" aria-label=${title(linkOf(name))}
-        popover="manual" ${ref(toggle)} @mousedown=${keepFocus}>
+        popover="manual" ${ref(toggle)} @mousedown=${(event: Event) => event.preventDefault()}>
         ${found.targets.length === 0 ? none : nothing} ${choices.map(option)}
       </ul> ${isLeft ? html`<small class="error" id=${`${id}-wrong`}>${validity}</small>` : nothing}`;
   }

@@ -136,7 +136,6 @@ const stamps = ['createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'id'];
 const factsOf = (kind: string): readonly string[] =>
   (columns[kind] ?? []).filter((field) => !inHead.includes(field)).slice(0, 5);
 
-/** The key of the label that names an entity in another system. */
 function recordQuery({ kind = '', id = '', view, after }: View): string {
   const { one, fields, lists } = kindOf(kind);
   const parts = [
