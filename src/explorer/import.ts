@@ -420,8 +420,11 @@ class ImportDialog extends HTMLElement {
 
   #used(): unknown {
     const { names } = this.#choices;
+    // The columns have the texts of the first 500 rows.
+    const isLong = Number(this.#work?.scanned.total) > 500;
     return Object.entries(names).map(([link, texts]) =>
       Object.entries(texts).map(([text, name]) => {
+        if (!isLong && this.#columns.every((column) => !column.texts.includes(text.trim()))) return nothing;
         const { [text]: _, ...others } = texts;
         const leave = () => this.#change({ names: { ...names, [link]: others } });
         return html`<p class="row">${text} → ${name} ${button('Do not use', leave)}</p>`;
