@@ -3,7 +3,7 @@ import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
 import { atMost, descending, query } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
-import { link, newLink, tableOf } from './values.ts';
+import { button, link, newLink, tableOf } from './values.ts';
 
 const [maxPlaces, maxProblems] = [20_000, 50];
 const hint = html`<p>No location has coordinates yet: edit <a class="link" href=${addressOf({ kind: 'Location' })}>one</a>,
@@ -48,13 +48,14 @@ function drawMap({ places, all, placed }: Data, { mayWrite }: Page) {
   ]);
   const limit = placed.totalCount > places.length ? `The map has the first ${places.length.toLocaleString()}.` : '';
   const list = tableOf('Coordinates to check', { coordinatesToCheck: '', problem: '' }, rows);
+  const showAll = () => Object.assign(document.querySelector('place-map') ?? {}, { isMoved: false, places });
   const others = all.totalCount - placed.totalCount;
   const missing = addressOf({ kind: 'Location', filters: [{ field: 'latitude', operator: 'isNull', value: 'true' }] });
   const without = html`<a class="link" href=${missing}>${others.toLocaleString()} without coordinates</a>`;
   return {
     title: mapTitle,
     note: `${placed.totalCount.toLocaleString()} locations`,
-    actions: html`${others > 0 ? without : nothing} ${mayWrite('Location') ? newLink('Location') : nothing}`,
+    actions: html`${others > 0 ? without : nothing} ${button('All locations', showAll)} ${mayWrite('Location') ? newLink('Location') : nothing}`,
     content: html`${placed.totalCount === 0 ? hint : nothing} <div class="card"><place-map .places=${places}></place-map></div>
       <small>${limit} ${mapCredit}</small> ${problems.length > 0 ? list : nothing}`,
   };

@@ -104,8 +104,11 @@ const featuresOf = (places: readonly Data[]) => ({
   })),
 });
 
-const placeOf = ({ geometry }: maplibre.MapGeoJSONFeature) =>
+const placeOf = ({ geometry }: Pick<maplibre.MapGeoJSONFeature, 'geometry'>) =>
   (geometry as { coordinates?: unknown }).coordinates as [number, number];
+
+const boundsOf = (features: readonly Pick<maplibre.MapGeoJSONFeature, 'geometry'>[]) =>
+  features.reduce((bounds, feature) => bounds.extend(placeOf(feature)), new maplibre.LngLatBounds());
 
 const readingStyle = readStyle();
 
@@ -113,7 +116,7 @@ class PlaceMap extends HTMLElement {
   #places: readonly Data[] = [];
   #map: maplibre.Map | undefined;
   /** By a person, whose moves have an `originalEvent`, or by the address. */
-  #isMoved = location.hash !== '';
+  isMoved = location.hash !== '';
 
   set places(places: readonly Data[]) {
     this.#places = places;
@@ -124,10 +127,9 @@ class PlaceMap extends HTMLElement {
     // Hidden tabs load the style late: until then there is no source.
     const source = this.#map?.getSource<maplibre.GeoJSONSource>('places');
     void source?.setData(featuresOf(this.#places));
-    const bounds = new maplibre.LngLatBounds();
     // A place at 0/0 would make all others small.
-    for (const { longitude, latitude, problem } of this.#places) if (!problem) bounds.extend([longitude, latitude]);
-    if (source && !this.#isMoved && !bounds.isEmpty())
+    const bounds = boundsOf(featuresOf(this.#places.filter(({ problem }) => !problem)).features);
+    if (source && !this.isMoved && !bounds.isEmpty())
       this.#map?.fitBounds(bounds, { padding: 80, maxZoom: 12, animate: false });
   }
 
@@ -144,9 +146,7 @@ class PlaceMap extends HTMLElement {
     }
     this.#map.addControl(new maplibre.NavigationControl({ showCompass: false }));
     this.#map.once('style.load', () => this.#draw());
-    this.#map.on('movestart', ({ originalEvent }) => {
-      this.#isMoved ||= originalEvent !== undefined;
-    });
+    this.#map.on('movestart', ({ originalEvent }) => (this.isMoved ||= originalEvent !== undefined));
     this.#map.on('mouseenter', 'places', ({ target }) => (target.getCanvas().style.cursor = 'pointer'));
     this.#map.on('mouseleave', 'places', ({ target }) => (target.getCanvas().style.cursor = ''));
     this.#map.on('click', 'places', ({ features = [], target }) => void openFeatures(target, features));
@@ -169,15 +169,15 @@ class PlaceMap extends HTMLElement {
   }
 }
 
-/** Zooms into a cluster, or lists the places of a point. */
+/** Zooms to the places of a cluster, or lists the places of a point. */
 async function openFeatures(map: maplibre.Map, features: readonly maplibre.MapGeoJSONFeature[]): Promise<void> {
   const [first] = features as [maplibre.MapGeoJSONFeature];
   const [center, { properties }] = [placeOf(first), first];
   if (properties.cluster) {
     const source = map.getSource<maplibre.GeoJSONSource>('places');
-    const zoom = (await source?.getClusterExpansionZoom(properties.cluster_id)) ?? 0;
-    // A part of a level is hardly seen.
-    map.easeTo({ center, zoom: Math.max(zoom, map.getZoom() + 1) }, { originalEvent: 'click' });
+    const members = await source?.getClusterLeaves(properties.cluster_id, 20_000, 0);
+    // Nearer, all are single points.
+    if (members) map.fitBounds(boundsOf(members), { padding: 60, maxZoom: 15 }, { originalEvent: 'click' });
     return;
   }
   const where = { id: { in: features.flatMap((feature) => feature.properties.id ?? []) } };

@@ -198,7 +198,7 @@ function linkedRecords(from: string, found: Data, { mayWrite }: Page) {
   const addition = ({ list, kind, field = '' }: List) => {
     if (!mayWrite(kind) || !(field in kindOf(kind).inputs)) return nothing;
     const href = addressOf({ kind, view: 'new', filters: [{ field, operator: 'eq', value: found.id }] });
-    return html`<a class="button" href=${href}>New ${words(kind)}${list === 'children' ? ' in this one' : ''}</a>`;
+    return html`<a class="button" href=${href}>New ${words(kind)}${list === 'children' ? ' as a part' : ''}</a>`;
   };
   const tableOf = (shown: List) => {
     const { list, kind, link, field, nodes, totalCount } = shown;

@@ -26,7 +26,6 @@ export function sideBar({ kind, search, view }: View, counts: Data, viewer: stri
   };
   const other = (name: string) =>
     html`<a href=${addressOf({ view: name })} aria-current=${!kind && view === name ? 'page' : nothing}>${title(name)}</a>`;
-  const { graphiql } = document.body.dataset;
   return html`
     <a href="explore"><img src="favicon.ico" width="20" height="30" alt=""> <b>Yardgraph</b></a>
     ${link(undefined, 'Overview')}
@@ -34,7 +33,7 @@ export function sideBar({ kind, search, view }: View, counts: Data, viewer: stri
     ${kindNames.map((name) => link(name, title(kindOf(name).list)))}
     ${other('imports')} ${other('deleted')}
     <h2>For developers</h2>
-    ${graphiql === 'on' ? html`<a href="graphql">GraphiQL</a>` : nothing}
+    ${document.body.dataset.graphiql === 'on' ? html`<a href="graphql">GraphiQL</a>` : nothing}
     <a href="reference">REST reference</a>
     <a href="documentation/README.md">Documentation</a>
     <small id="viewer">${viewer}</small>`;

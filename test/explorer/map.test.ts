@@ -223,6 +223,15 @@ describeInChromium('the map of locations', () => {
     await service.create('/locations', { name: 'Four', latitude: 53.1, longitude: 8.8 });
     await page.getByText('7 locations', { exact: true }).waitFor();
     expect(page.url()).toMatch(/#1[3-6]\//);
+    // The way back to all, and from afar to all places of a cluster.
+    await page.getByRole('button', { name: 'All locations' }).click();
+    await page.waitForURL(/#12\/53\.09/);
+    await page.goto('about:blank');
+    await page.goto(`${origin}${map}#5/53.09/8.8`);
+    await page.getByText('live', { exact: true }).waitFor();
+    await expect.poll(() => color(page, 12)).toEqual(blue);
+    await canvas.click();
+    await page.waitForURL(/#1\d\.\d+\/53\.09/);
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
