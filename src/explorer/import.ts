@@ -14,7 +14,7 @@ import type { Doubt } from '../import/warnings.ts';
 import { formatCount, quote } from '../model/issues.ts';
 import { listField, pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { kindNamed, kindOfId } from '../records/index.ts';
+import { kindNamed, kindOfId, labelledTypes } from '../records/index.ts';
 import { addressOf } from './address.ts';
 import { areClear, columnTable, keyOf, optionTitles, settings } from './import-columns.ts';
 import { changeTable, type Explained, explain } from './import-preview.ts';
@@ -399,19 +399,19 @@ class ImportDialog extends HTMLElement {
     if (key && column?.texts.every((it) => values.some((other) => other.link === link && other.text === it)))
       return button(`Use the ${creatable.label} with this ${words(key)}`, () => this.#change(become(`${link}.${key}`)));
     if (!creatable || key) return meant.length > 0 ? using : correct;
-    const all = values.filter((other) => other.creatable === creatable);
-    const types = [...new Set(all.map((other) => words(other.link)))].join(' and ');
-    const what =
-      creatable.name === 'Label' ? `Create each missing ${types}` : `Create all missing ${creatable.pluralLabel}`;
-    const label = all.length === 1 ? 'Create it' : what;
-    return html`${using} ${button(label, () => this.#change({ createMissing: [...createMissing, listField(creatable)] }))}`;
+    const typeOf = (name: string) => kindNames.map((kind) => kindOf(kind).fields[name]).find(Boolean) ?? '';
+    const list = creatable.name === 'Label' ? typeOf(link) : listField(creatable);
+    const all = values.filter((other) => other.creatable === creatable && typeOf(other.link) === typeOf(link));
+    const what = creatable.name === 'Label' ? `each missing ${words(list)}` : `all missing ${creatable.pluralLabel}`;
+    const label = all.length === 1 ? 'Create it' : `Create ${what}`;
+    return html`${using} ${button(label, () => this.#change({ createMissing: [...createMissing, list] }))}`;
   }
 
   #created(kind: RecordKind, names: ReadonlySet<string>): unknown {
-    const createMissing = this.#choices.createMissing.filter((list) => list !== listField(kind));
+    const lists = [listField(kind), ...(kind.name === 'Label' ? labelledTypes : [])];
+    const createMissing = this.#choices.createMissing.filter((list) => !lists.includes(list));
     // Labels have keys here, such as `ASSET_TYPE:Crane`.
-    const ofLabel = (key: string) =>
-      key.replace(/^\w+:/, (type) => `${type.slice(0, -1).replace('_', ' ').toLowerCase()} `);
+    const ofLabel = (key: string) => key.replace(/^\w+:/, (type) => type.replace(/[_:]/g, ' ').toLowerCase());
     const first = [...names].slice(0, 5).map(kind.name === 'Label' ? ofLabel : String);
     const count = kind.name === 'Label' ? '' : `${pluralize(names.size, kind)}, `;
     const text = `${count}${first.join(', ')}${names.size > 5 ? ', …' : ''}`;

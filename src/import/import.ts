@@ -3,7 +3,7 @@ import { StartError } from '../errors.ts';
 import { formatCount, quote } from '../model/issues.ts';
 import { pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { label } from '../records/index.ts';
+import { label, labelledTypes } from '../records/index.ts';
 import { parseUpsertKeys } from './columns.ts';
 import { RowIndex } from './items.ts';
 import { type Profile, requireKind } from './profiles.ts';
@@ -33,8 +33,10 @@ interface ImportSettings extends ReaderOptions, Pick<Import, 'yardgraph' | 'sign
 /** Throws a StartError that lists all problems of files and options. */
 export async function prepare(profile: Profile, settings: ImportSettings): Promise<Import> {
   const reader = createFileReader(profile, settings);
-  const { upsertBy = [] } = profile;
-  const created = (profile.createMissing ?? []).flatMap((name) => requireKind('create-missing', name) ?? []);
+  const { upsertBy = [], createMissing = [] } = profile;
+  const types = createMissing.filter((name) => labelledTypes.includes(name));
+  const toKind = (name: string) => (types.includes(name) ? label : requireKind('create-missing', name));
+  const created = createMissing.flatMap((name) => toKind(name) ?? []);
   const scanned = await scanFiles(settings.files, reader);
   const kinds = scanned.sections.map(({ kind }) => kind);
   const { keys: upsertKeys, problems } = parseUpsertKeys(kinds, upsertBy);
@@ -44,12 +46,12 @@ export async function prepare(profile: Profile, settings: ImportSettings): Promi
     problems.push('--delete-missing: name the key of records with --upsert-by');
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
-  const createMissing = new Set(created);
   return {
     deleteMissing: undefined,
     ...settings,
     partSize: settings.partSize ?? (scanned.total <= maxSmall ? maxSmall : defaultPartSize),
-    ...{ reader, scanned, upsertKeys, createMissing },
+    ...{ reader, scanned, upsertKeys, createMissing: new Set(created) },
+    createdTypes: created.includes(label) && types.length === 0 ? labelledTypes : types,
     keyedApart: new Set(created.filter((kind) => !['id', 'name'].includes(upsertKeys.get(kind) ?? 'id'))),
     treeOrders: await readTreeOrders(reader, scanned, upsertKeys),
     warnings: new Map(settings.files.map((file) => [file, new WarningCollector()])),

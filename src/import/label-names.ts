@@ -24,7 +24,8 @@ const maxErrors = 100;
 
 interface LabelOptions {
   readonly yardgraph: Yardgraph;
-  readonly unknown: 'keep' | 'create' | 'refuse';
+  readonly createdTypes: readonly string[];
+  readonly keepsUnknown: boolean;
   /** By `meaningKey`, IDs that a stopped import has stored: labels may have other names now. */
   readonly stored: Record<string, string>;
   readonly save: (() => void) | undefined;
@@ -83,7 +84,7 @@ export class LabelNames {
   }
 
   async #find(type: string, texts: readonly LabelText[]): Promise<void> {
-    const { yardgraph, unknown, stored, save } = this.#options;
+    const { yardgraph, keepsUnknown, createdTypes, stored, save } = this.#options;
     const ids = new Set<string>();
     for (const keys of slices(texts.map(({ text }) => labelKey(type, text)))) {
       for await (const { key = '' } of readNodes(yardgraph, label, 'key', { key: { in: keys } })) ids.add(key);
@@ -110,8 +111,8 @@ export class LabelNames {
       // Stored meanwhile, or not: a preview and every resumed run decide alike.
       if (id === undefined && created !== undefined && created !== text)
         meaning = { message: isCreated(type, created, text) };
-      else if (unknown === 'keep' && 'creatable' in meaning && labelText.by === 'any') meaning = { id: text };
-      else if (unknown === 'create' && 'creatable' in meaning && !isTaken) {
+      else if (keepsUnknown && 'creatable' in meaning && labelText.by === 'any') meaning = { id: text };
+      else if (!keepsUnknown && createdTypes.includes(type) && 'creatable' in meaning && !isTaken) {
         meaning = { id: text, isNew: true };
         this.#created.set(detached(`${type} ${sortKey(text)}`), detached(text));
       } else if ('creatable' in meaning) meaning = this.#withName(meaning, labelText);

@@ -35,10 +35,8 @@ export const columnId = ({ kind, name }: ProposedColumn): string => `${kind.plur
 export function chosenProfile(columns: readonly ProposedColumn[], { encoding, targets, ...choices }: Choices): Profile {
   const kinds = [...new Set(columns.map(({ kind }) => kind))].map((kind) => {
     const ofKind = columns.filter((column) => column.kind === kind);
-    return [
-      kind.plural,
-      { map: Object.fromEntries(ofKind.map((column) => [column.name, targets[columnId(column)] ?? null])) },
-    ];
+    const map = Object.fromEntries(ofKind.map((column) => [column.name, targets[columnId(column)] ?? null]));
+    return [kind.plural, { map }];
   });
   return { ...choices, createMissing: [...choices.createMissing], kinds: Object.fromEntries(kinds) };
 }
@@ -308,10 +306,9 @@ function proposeDates(texts: readonly string[], known: string | undefined, langu
   const dates = texts.flatMap((text) => {
     const [, first, mark = '', second = '', year = ''] =
       /^(\d{1,2})([./-])(\d{1,2}|[a-z]{3,4})\2(\d{4}|\d\d)(?!\d)/i.exec(withoutWeekday(text)) ?? [];
+    if (first === undefined) return [];
     // A month with a name comes second.
-    return first === undefined
-      ? []
-      : [{ first: second > '9' ? 31 : Number(first), second: Number(second), mark, year }];
+    return [{ first: second > '9' ? 31 : Number(first), second: Number(second), mark, year }];
   });
   const [{ mark } = { mark: '' }] = dates;
   if (mark === '') return known;

@@ -53,8 +53,9 @@ import type { WarningCollector } from './warnings.ts';
 
 export interface Import extends ImportedFiles, Reading {
   readonly yardgraph: Yardgraph;
-  /** Kinds whose records are created for unknown names in links. */
+  /** Kinds whose records are created for unknown names in links, and types whose labels are. */
   readonly createMissing: ReadonlySet<RecordKind>;
+  readonly createdTypes: readonly string[];
   /** The most records to delete because the files lack them. */
   readonly deleteMissing: number | undefined;
   readonly warnings: ReadonlyMap<ImportFile, WarningCollector>;
@@ -121,8 +122,8 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
     save();
   }
   // Labels of the same import are not stored yet.
-  const unknown = bringsLabels(work) ? 'keep' : work.createMissing.has(label) ? 'create' : 'refuse';
-  const labels = new LabelNames({ yardgraph: work.yardgraph, unknown, stored: run?.labels ?? work.labels, save });
+  const keepsUnknown = bringsLabels(work);
+  const labels = new LabelNames({ ...work, keepsUnknown, stored: run?.labels ?? work.labels, save });
   const warnOf = (file: ImportFile) => (pass.warns ? work.warnings.get(file)?.warn : undefined);
   for await (const part of readParts(work, warnOf)) {
     work.signal.throwIfAborted();
