@@ -9,7 +9,7 @@ import { RowIndex } from './items.ts';
 import { type Profile, requireKind } from './profiles.ts';
 import { createFileReader, type ReaderOptions, readTreeOrders, scanFiles } from './reading.ts';
 import { countedRows, createRefusedWriter, Refusals, type RefusedFile, Tally } from './report.ts';
-import { placeOf, type RowOutcome, rowKeyText } from './row.ts';
+import { type RowOutcome, rowKeyText } from './row.ts';
 import {
   deleteInParts,
   findMissingRecords,
@@ -103,7 +103,7 @@ export async function preview(work: Import) {
       for (const outcome of outcomes) {
         tally.add(outcome);
         if (outcome.outcome === 'REJECTED') refusals.add(outcome);
-        addDoubt(doubts, outcome, work.upsertKeys.get(outcome.row.kind), placeOf(work.files, outcome.row));
+        addDoubt(doubts, outcome, work.upsertKeys.get(outcome.row.kind), work.files);
         if (outcome.outcome === 'UPDATED' && updated.length < 20) updated.push(outcome);
         if (outcome.outcome === 'CREATED' && newNames.length < maxSmall)
           newNames.push(rowKeyText(outcome.row, 'name') ?? '');

@@ -246,7 +246,7 @@ export interface ReaderOptions {
 
 type FileReader = ReturnType<typeof createFileReader>;
 
-export function createFileReader(profile: Profile, { files, encoding, columns, answers = {} }: ReaderOptions) {
+export function createFileReader(profile: Profile, { files, encoding, columns, answers }: ReaderOptions) {
   if (encoding !== undefined) requireEncoding(encoding);
   const optionsByKind = new Map(recordKinds.map((kind) => [kind, rowOptions(profile, kind)]));
   const optionsOf = (kind: RecordKind) => optionsByKind.get(kind) ?? rowOptions(profile, kind);
@@ -268,7 +268,7 @@ export function createFileReader(profile: Profile, { files, encoding, columns, a
         if (rowKind !== kind && (rowKind || !isFirst)) continue;
         const at = { file, kind, place };
         place += 1;
-        const answer = answers[placeOf(files, at)];
+        const answer = answers?.[placeOf(files, at)];
         if (answer === 'Leave out') continue;
         yield Object.assign(read(source), at, answer && { id: undefined });
       }

@@ -3,7 +3,7 @@ import { quote } from '../model/issues.ts';
 import { sortKey } from '../model/sort-key.ts';
 import { describeDifference } from './alike.ts';
 import { type Column, columnKey, keepsWhiteSpace } from './columns.ts';
-import { cellText, columnPath, type RowOutcome, type SourceRow, type Warning } from './row.ts';
+import { cellText, columnPath, placeOf, type RowOutcome, type SourceRow, type Warning } from './row.ts';
 
 export type Warn = (warning: Warning) => void;
 
@@ -62,25 +62,24 @@ export interface Doubt {
   readonly answer?: string;
 }
 
-/** `by` is the key that finds stored records. */
-export function addDoubt(doubts: Map<string, Doubt>, settled: RowOutcome, by = '', place = ''): void {
+/** `by` is the key that finds stored records. Most rows are in no doubt: that takes little time. */
+export function addDoubt(doubts: Map<string, Doubt>, settled: RowOutcome, by = '', files: readonly unknown[] = []) {
   const { row, issues, before, after } = settled;
   const isGone = issues.some(({ code, path }) => code === 'no-record' && path[0] === 'id');
   // An export has the IDs of its records.
   if (!isGone && (by === 'key' || (by === 'id' && row.id !== undefined))) return;
-  const [old = '', now = ''] = [before, after].map((record) => String(record?.name));
-  const renamed = sortKey(old) === sortKey(now) ? undefined : `${old} → ${now}`;
-  const rename = `would rename a stored ${row.kind.label}, found by ${columnPath(by).at(-1)}`;
-  const [message, text] = isGone
-    ? [`may belong to a deleted ${row.kind.label}`, row.fields.name ?? '']
-    : before
-      ? [rename, renamed]
-      : ['may be a total or a footer', totalIn(row.source)];
+  const [old = '', now = ''] = before ? [before, after].map((record) => String(record?.name)) : [];
+  const renamed = old === now || sortKey(old) === sortKey(now) ? undefined : `${old} → ${now}`;
+  const text = isGone ? (row.fields.name ?? '') : before ? renamed : totalIn(row.source);
   if (text === undefined) return;
+  const rename = `would rename a stored ${row.kind.label}, found by ${columnPath(by).at(-1)}`;
+  const other = before ? rename : 'may be a total or a footer';
+  const message = isGone ? `may belong to a deleted ${row.kind.label}` : other;
   const answers = ['Leave out', isGone ? 'Import as new' : 'Import'];
   const doubt = doubts.get(message) ?? { message, first: [], rows: [], answers };
   doubts.set(message, doubt);
-  if (doubt.rows.push(place) <= 3) doubt.first.push(`line ${row.source.line}, ${text}`);
+  const line = [`line ${row.source.line}`, text].filter(Boolean).join(', ');
+  if (doubt.rows.push(placeOf(files, row)) <= 3) doubt.first.push(line);
 }
 
 /** The most values to compare, in some 20 MB of memory. */
