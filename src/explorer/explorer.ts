@@ -7,7 +7,7 @@ import { imported, imports } from './imports.ts';
 import { linkOf, otherViews, title as titleOf } from './kinds.ts';
 import { locationMap } from './locations.ts';
 import { overview } from './overview.ts';
-import { constant, documentOf, systems } from './queries.ts';
+import { constant, documentOf } from './queries.ts';
 import { record } from './record.ts';
 import { moveToSearch, searchEverywhere, searchResults } from './search.ts';
 import { type Data, follow, type Page, read, type Viewer } from './service.ts';
@@ -136,9 +136,7 @@ class Explorer implements Page {
   async count(isStale = this.#isCountStale): Promise<void> {
     if (!isStale) return;
     this.#isCountStale = false;
-    const known = systems.size;
     this.#counts = await readCounts().catch(() => this.#counts);
-    if (systems.size > known && this.#shown.view.search) return this.show();
     this.#draw();
   }
 
@@ -150,8 +148,9 @@ class Explorer implements Page {
     this.#writableKinds = viewer.writableKinds;
     const rights = this.mayWrite() ? '' : 'read only';
     this.#viewer = [viewer.workspace.id, viewer.user?.id, rights].filter(Boolean).join(' · ');
-    void this.count(true);
     this.#draw();
+    // A search needs its systems: the page is read again once it is live.
+    await this.count(true);
   };
 }
 

@@ -291,6 +291,9 @@ describeInChromium('the explorer', () => {
     await heading(page, 'Assets');
     await search('no such thing');
     await page.getByText('Nothing matches.').waitFor();
+    // Also before the page knows the systems.
+    await page.goto(`${origin}/explore?search=100231`);
+    await page.getByRole('cell', { name: 'EX-0101' }).waitFor();
     // Who stays in a form has not searched.
     await page.goto(`${origin}/explore?kind=Asset&view=new`);
     await page.getByLabel('Name').fill('Crane');
