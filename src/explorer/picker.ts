@@ -93,6 +93,8 @@ class Picker extends AsyncDirective {
 
   #pick(target: Data | undefined): void {
     this.#close();
+    // A required input without its value would be wrong.
+    this.#options = { ...this.#options, value: target };
     this.#draw();
     this.#options.onPick(target);
   }
@@ -139,8 +141,7 @@ class Picker extends AsyncDirective {
 
   /** Stores a record of this name, or names a new ID of another system, and picks it. */
   async #create(name: string): Promise<void> {
-    const { kind } = this.#options;
-    const text = this.#text;
+    const [{ kind }, text] = [this.#options, this.#text];
     const newId = `${words(kind)} ${fold(name)}`.replace(/[^\p{L}\p{N}]+/gu, '-');
     // A second click finds no entry.
     this.#show([], undefined, 'Storing…');
@@ -183,8 +184,7 @@ class Picker extends AsyncDirective {
     const hintOf = ({ id, currentLocation: place, ...target }: Data) =>
       [...textsOf(target).slice(1), place && nameOf(place)].filter(Boolean).join(', ');
     const choices = targets.map((target): Choice => [nameOf(target), () => this.#pick(target), hintOf(target)]);
-    const typed = this.#typed;
-    const { kind, mayCreate } = this.#options;
+    const [typed, { kind, mayCreate }] = [this.#typed, this.#options];
     const { inputs, required } = kindOf(kind);
     const needsOnlyName = !isRecord(kind) || ('name' in inputs && required.every((field) => field === 'name'));
     const isNew = text === typed && typed !== '' && !targets.some((target) => rankOf(target, typed) === 0);
