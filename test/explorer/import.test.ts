@@ -502,22 +502,20 @@ describeInChromium('a file in the explorer', () => {
     await enterKey(page, key);
     await page.getByText('live', { exact: true }).waitFor();
     const file = new TextEncoder().encode('name\nCrane\n');
-    const refusal = { status: 401, json: { errors: [{ message: 'the API key is not valid' }] } };
-    await page.route('**/graphql', (route) => route.fulfill(refusal));
-    await page.getByRole('link', { name: 'Imports' }).click();
-    await page.locator('#key-dialog[open]').waitFor();
+    // Loaded, it would open at once.
+    await page.evaluate("import('./pages/import.js')");
+    await page.getByRole('button', { name: /^API key/ }).click();
     // It would be below the dialog of the import.
     await drop(page, 'assets.csv', file);
     await page.getByRole('button', { name: 'Cancel' }).click();
     expect(await page.getByRole('dialog').count()).toBe(0);
-    await page.unroute('**/graphql');
     await drop(page, 'assets.csv', file);
     await page.getByRole('button', { name: 'Import 1 row' }).waitFor();
     let refusals = 0;
     await page.route('**/graphql', (route) => {
       if (!route.request().postData()?.includes('"dryRun":false') || refusals > 0) return route.continue();
       refusals += 1;
-      return route.fulfill(refusal);
+      return route.fulfill({ status: 401, json: { errors: [{ message: 'the API key is not valid' }] } });
     });
     await page.getByRole('button', { name: 'Import 1 row' }).click();
     await enterKey(page, next);
