@@ -124,13 +124,13 @@ export class CsvParser {
       // Written back as a cell of the row.
       return { ...refuse(message), cells: [...cells, null] };
     }
-    const warn = (message: string) => this.options.warn({ line, column: '', message });
-    if (cells.length < names.length) warn('the row has fewer cells than the header');
+    const { warn } = this.options;
+    if (cells.length < names.length) warn({ line, column: '', message: 'the row has fewer cells than the header' });
     else if (
       cells.length > 1 &&
       cells.every((cell, at) => headerName(cell).toLowerCase() === names[at]?.toLowerCase())
     ) {
-      this.options.warn({ line, column: '', message: 'the headings, repeated', isFact: true });
+      warn({ line, column: '', message: 'the headings, repeated', isFact: true });
       return undefined;
     }
     return { line, names, cells, text };
@@ -200,7 +200,6 @@ interface CsvRow {
   readonly text: string;
   readonly cells: readonly (string | null)[];
   readonly isQuoted: boolean;
-
   readonly problem: string | undefined;
   readonly next: number;
 }
@@ -214,12 +213,8 @@ function splitRows(text: string, firstLine: number, table: CsvTable, isLast: boo
   let failing = { line: 0, problem: '' };
   for (let [at, line] = [0, firstLine]; at < text.length; ) {
     let problem = line === failing.line ? failing.problem : undefined;
-    let {
-      cells,
-      isQuoted = false,
-      opens,
-      end,
-    } = problem ? splitLine(text, at, separator) : scanRow(text, at, separator);
+    const row = problem ? splitLine(text, at, separator) : scanRow(text, at, separator);
+    let { cells, isQuoted = false, opens, end } = row;
     if (opens !== undefined) {
       if (end === text.length && !isLast && end - at <= maxRowLength) break;
       const opensIn = line + lineBreaksIn(text.slice(at, opens));

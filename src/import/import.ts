@@ -155,10 +155,9 @@ function sayCreatedNames(what: string, { missing }: Totals, say: Output['say']):
 
 function sayWarnings({ warnings }: Import, say: Output['say']): void {
   const groups = [...warnings].flatMap(([file, collected]) => collected.groups().map((group) => ({ file, ...group })));
-  const titles = { fact: 'Left out:', doubt: 'Allowed, and probably wrong:' };
-  for (const [is, title] of Object.entries(titles)) {
-    const some = groups.filter(({ first }) => (first.isFact ? 'fact' : 'doubt') === is);
-    if (some.length > 0) say(title);
+  for (const areFacts of [true, false]) {
+    const some = groups.filter(({ first: { isFact = false } }) => isFact === areFacts);
+    if (some.length > 0) say(areFacts ? 'Left out:' : 'Allowed, and probably wrong:');
     for (const { file, message, first, count: number } of some) {
       const { line, column, detail = '' } = first;
       const where = [`line ${line}`, column === '' ? '' : `column ${quote(column)}`, detail].filter(Boolean).join(', ');
@@ -199,10 +198,8 @@ export async function store(work: Import, { storing, refusedFiles, isPreviewed }
     `${formatCount(created)} created, ${formatCount(updated)} updated, ${formatCount(unchanged)} unchanged, ${formatCount(refused)} refused`,
   );
   sayCreatedNames('Created for links to them', totals, say);
-  sayRefusedFiles(
-    refusedFiles.filter((_, at) => !writers[at]?.isEmpty()),
-    say,
-  );
+  const written = refusedFiles.filter((_, at) => !writers[at]?.isEmpty());
+  sayRefusedFiles(written, say);
   if (!isPreviewed) sayWarnings(work, say);
   const isDeleted = work.deleteMissing === undefined || (await deleteMissing(work, totals, say));
   return {

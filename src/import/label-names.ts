@@ -6,6 +6,7 @@ import { words } from '../model/labels.ts';
 import { sortKey } from '../model/sort-key.ts';
 import { label, labelKey } from '../records/index.ts';
 import { describeDifference, isTypo } from './alike.ts';
+import { readByKeys } from './edits.ts';
 import { readNodes, slices } from './requests.ts';
 import { detached, type FileRow, type RowIssue } from './row.ts';
 
@@ -85,20 +86,18 @@ export class LabelNames {
 
   async #find(type: string, texts: readonly LabelText[]): Promise<void> {
     const { yardgraph, keepsUnknown, createdTypes, stored, save } = this.#options;
-    const ids = new Set<string>();
-    for (const keys of slices(texts.map(({ text }) => labelKey(type, text)))) {
-      for await (const { key = '' } of readNodes(yardgraph, label, 'key', { key: { in: keys } })) ids.add(key);
-    }
+    const ids = await readByKeys(
+      yardgraph,
+      texts.map(({ text }) => [label, labelKey(type, text), []]),
+    );
     const isId = ({ by, text }: LabelText) => by === 'any' && ids.has(labelKey(type, text));
     const names = texts.flatMap((named) => (isId(named) || stored[meaningKey(named)] ? [] : named.text));
-    const found: NamedLabel[] = [];
+    const byName = new Map<string, NamedLabel[]>();
     for (const some of slices(names)) {
       const where = { key: { startsWith: labelKey(type, '') }, or: some.map((name) => ({ name: { alike: name } })) };
       for await (const { key = '', name = '' } of readNodes(yardgraph, label, 'key name', where))
-        found.push({ key, name });
+        byName.set(sortKey(name), [...(byName.get(sortKey(name)) ?? []), { key, name }]);
     }
-    const byName = new Map<string, NamedLabel[]>();
-    for (const named of found) byName.set(sortKey(named.name), [...(byName.get(sortKey(named.name)) ?? []), named]);
     const { length } = Object.keys(stored);
     for (const labelText of texts) {
       const { text } = labelText;

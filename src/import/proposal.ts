@@ -66,14 +66,12 @@ export async function propose(
   const numbered = isHeadless ? await numberColumns(files, read) : undefined;
   const columns: ReadColumn[] = [];
   const rowCounts = new Map<RecordKind, number>();
-  let [count, areCorrected] = [0, false];
+  let areCorrected = false;
   for (const file of files) {
     const tables = new Map<RecordKind, Map<string, string[]>>();
     // A field has one column: no field is proposed for several of one name, as in exports of Jira.
     const repeated = new Set<string>();
-    const rows = await firstRows(file, read, numbered);
-    count += rows.length;
-    for (const { kind = file.kind, names, cells } of rows) {
+    for (const { kind = file.kind, names, cells } of await firstRows(file, read, numbered)) {
       if (!kind) continue;
       rowCounts.set(kind, (rowCounts.get(kind) ?? 0) + 1);
       const table = tables.get(kind) ?? new Map<string, string[]>();
@@ -99,7 +97,7 @@ export async function propose(
       }
     }
   }
-  if (count === 0)
+  if (rowCounts.size === 0)
     throw new StartError(`${files.map(({ name }) => name).join(', ')}: there are no rows below the headings`);
   const textsOf = (type: string) => columns.flatMap((column) => (typeOf(column) === type ? column.texts : []));
   const [times, numbers] = [textsOf('dateTime'), textsOf('number')];

@@ -112,10 +112,7 @@ export class Refusals {
     for (const issue of issues) {
       const [text = ''] = formatReason(issue).split(', received ', 1);
       // Quoted values differ between rows with the same reason.
-      const key = text
-        .split('"')
-        .filter((_, index) => index % 2 === 0)
-        .join('"');
+      const key = text.replace(/"[^"]{0,600}"/g, '"');
       const known = this.reasons.get(key);
       if (known) known.count += 1;
       else if (this.reasons.size < maxReasons) this.reasons.set(key, { text, first: place, count: 1 });
@@ -137,12 +134,8 @@ export class Refusals {
     if (this.count <= maxListed) return this.first;
     const reasons = [...this.reasons.values()].toSorted((a, b) => b.count - a.count);
     const others = reasons.length - 2 * maxListed;
-    return [
-      ...reasons
-        .slice(0, 2 * maxListed)
-        .map(({ count: n, text, first }) => `  ${countedRows(n)}: ${text}, first in ${first}`),
-      ...(others > 0 ? [`  and ${formatCount(others)} other reasons`] : []),
-    ];
+    const lines = reasons.map(({ count: n, text, first }) => `  ${countedRows(n)}: ${text}, first in ${first}`);
+    return [...lines.slice(0, 2 * maxListed), ...(others > 0 ? [`  and ${formatCount(others)} other reasons`] : [])];
   }
 }
 
@@ -180,10 +173,8 @@ export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex
     const cells = source.cells.map((cell, index) => known.get(index) ?? cell);
     if (!table) return refusedObject(source, cells, reason);
     if (cells.length === 0) return source.text + separator + csvCell(reasonMark + reason, separator);
-    return formatCells(
-      cells.map((cell) => (cell === null ? null : String(cell))),
-      reasonMark + reason,
-    );
+    const texts = cells.map((cell) => (cell === null ? null : String(cell)));
+    return formatCells(texts, reasonMark + reason);
   };
   // Without a byte order mark, spreadsheet programs read the file as Windows-1252.
   const start = table ? `\uFEFF${formatCells(names, reasonColumn)}\n` : '';
@@ -202,11 +193,8 @@ export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex
 function refusedObject({ text, kind, names, problem }: SourceRow, cells: readonly Cell[], reason: string): string {
   const named: (readonly [string, Cell])[] = names.map((name, index) => [name, cells[index] ?? null]);
   const members = problem === undefined ? named : ([[lineName, text]] as const);
-  const kindName = kind && constantCase(uncapitalized(kind.name));
-  const values = [
-    ...(kindName ? [['kind', kindName] as const] : []),
-    ...members.filter(([name]) => name !== reasonColumn),
-  ];
+  const ofKind = kind && { kind: constantCase(uncapitalized(kind.name)) };
+  const values = Object.fromEntries(members.filter(([name]) => name !== reasonColumn));
   // `stringify` keeps the digits of numbers.
-  return String(stringify(Object.fromEntries([...values, [reasonColumn, reason]])));
+  return String(stringify({ ...ofKind, ...values, [reasonColumn]: reason }));
 }

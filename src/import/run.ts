@@ -370,10 +370,8 @@ async function findNamesToCreate(
     }
     if (names.size > size) continue;
     if (storing && key !== undefined && size > 0) {
-      storing.run.missing[key] = [...names.values()].map(({ kind, record }) => [
-        kind.name,
-        String(record.key ?? record.name),
-      ]);
+      const note = ({ kind, record }: ImportItem) => [kind.name, String(record.key ?? record.name)] as const;
+      storing.run.missing[key] = [...names.values()].map(note);
       storing.save();
     }
     return { names: [...names.values()], results };
