@@ -42,8 +42,8 @@ export const deleted: Viewer = {
   draw({ kind }, { changes, names, next }) {
     const list = kind ? words(kindOf(kind).list) : 'records';
     const heads = { name: 'name', kind: 'more', deleted: 'date', by: '' };
-    const rows = () => changes.map((change: Data) => rowOf(change, names));
-    const table = () => tableOf(`Deleted ${list}`, heads, rows());
+    const row = (change: Data) => rowOf(change, names);
+    const table = () => tableOf(`Deleted ${list}`, heads, changes.map(row));
     const earlier = html`<p><a class="button" href=${addressOf({ kind, view: 'deleted', after: next })}>Earlier deletions</a></p>`;
     const none = notice(`No deleted ${list} are among the latest changes`, nothing);
     return {

@@ -178,8 +178,8 @@ class ImportDialog extends HTMLElement {
     return Promise.all(found);
   }
 
-  readonly #propose = (encoding?: string, isHeadless = this.#choices.columns !== undefined): Promise<void> => {
-    return this.#take(async (signal) => {
+  readonly #propose = (encoding?: string, isHeadless = this.#choices.columns !== undefined): Promise<void> =>
+    this.#take(async (signal) => {
       const files = await this.#importFiles();
       const { language } = navigator;
       const viewer = await readViewer();
@@ -192,7 +192,6 @@ class ImportDialog extends HTMLElement {
       this.#isOpen = columns.length <= 8 || !areClear(columns, choices);
       await this.#check(signal);
     });
-  };
 
   /** The same files resume a stopped import. With other choices, they would store its rows again. */
   #noteName(viewer: Data): string {

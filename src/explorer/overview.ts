@@ -35,10 +35,8 @@ const statusesOf = ({ statuses }: Data): readonly Data[] =>
   statuses.groups.map(({ statusId: id, status }: Data) => status ?? { id });
 
 /** The IDs of the finished statuses: those of the address, or by their names. */
-function finishedOf({ finished }: View, data: Data): readonly string[] {
-  const named = statusesOf(data).filter(isFinished);
-  return finished?.split(',') ?? named.map(({ id }) => id);
-}
+const finishedOf = ({ finished }: View, data: Data): readonly string[] =>
+  finished?.split(',') ?? statusesOf(data).flatMap((status) => (isFinished(status) ? status.id : []));
 
 function viewsOf(view: View, data: Data): readonly View[] {
   const unfinished = finishedOf(view, data).map((value) => ({ field: 'statusId', operator: 'ne', value }));

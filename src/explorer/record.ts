@@ -47,18 +47,16 @@ function shownValue(kind: string, field: string, value: unknown, names: Data) {
   return isLink(type) && !target ? value : cellOf(type, target ?? value);
 }
 
-/** Without keys, nobody knows who changed a record. */
-const whoDid = ({ user }: Data, did: string) =>
-  user ? html`<b>${nameOf(user)}</b> ${did}` : html`<b>${title(did)}</b>`;
-
 /** With `mayUndo`, the latest change has a button that reverses it: earlier ones have been changed since. */
 function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo = false) {
   const fieldOf = ({ field, before, after }: Data) => html`<span class="quiet">${title(linkOf(field))}</span>
     <div>${before === null ? shownValue(kind, field, before, names) : html`<del>${shownValue(kind, field, before, names)}</del>`} <span class="quiet">→</span> <ins>${shownValue(kind, field, after, names)}</ins></div>`;
   const changeOf = (change: Data, index: number) => {
-    const { at, action, message, fields } = change;
+    const { at, user, action, message, fields } = change;
     const isUndo = message === 'Undo';
     const did = isUndo ? ({ CREATED: 'restored' }[String(action)] ?? 'undid a change') : action.toLowerCase();
+    // Without keys, nobody knows who changed a record.
+    const who = user ? html`<b>${nameOf(user)}</b> ${did}` : html`<b>${title(did)}</b>`;
     const changed = action === 'UPDATED' ? fields.filter(({ field }: Data) => field !== 'updatedAt') : [];
     const [isOfUndo, count] = undoMessage.exec(message ?? '') ?? [];
     const undoAll = button(`Undo for all ${count}`, () => void undo(rangeOfWrite(change, Number(count))), 'bare');
@@ -66,7 +64,7 @@ function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo
     const reverse = html`${button('Undo', () => void undo(range), 'bare')} ${Number(count) > 1 ? undoAll : nothing}`;
     return html`<li>
       ${time(at)}
-      <div>${whoDid(change, did)}${message && !isUndo && !isOfUndo ? `: ${message}` : ''} ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>
+      <div>${who}${message && !isUndo && !isOfUndo ? `: ${message}` : ''} ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>
       ${changed.map(fieldOf)}
     </li>`;
   };
@@ -150,15 +148,14 @@ function recordQuery({ kind = '', id = '', view, after }: View): string {
   return `${record}\n  ${query('labels', { where }, 'nodes { id key name color updatedAt }')}`;
 }
 
-const none = html`<span class="quiet">–</span>`;
-
 /** The status is first, and empty facts are last. */
 function factList(kind: string, record: Data) {
   const rank = (field: string) => (isEmpty(record, field) ? 2 : field === 'status' ? 0 : 1);
   const fields = factsOf(kind).toSorted((a, b) => rank(a) - rank(b));
   const late = kind === 'WorkOrder' && isOverdue(record) ? html` <b class="error">Overdue</b>` : nothing;
   const shown = (field: string) => html`${cell(kind, field, record)}${field === 'endDate' ? late : nothing}`;
-  const factOf = (field: string) => detail(field, isEmpty(record, field) ? none : shown(field));
+  const factOf = (field: string) =>
+    detail(field, isEmpty(record, field) ? html`<span class="quiet">–</span>` : shown(field));
   return html`<dl class="facts card pad" .style=${'--min: 150px'}>${fields.map(factOf)}</dl>`;
 }
 

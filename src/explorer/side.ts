@@ -18,20 +18,18 @@ export async function readCounts(): Promise<Data> {
 }
 
 export function sideBar({ kind, search, view }: View, counts: Data, viewer: string) {
-  const link = (to: string | undefined, text: string) => {
-    const count: number | undefined = counts[kindOf(to).list]?.totalCount;
+  const link = (to: View, text: string, count?: number) => {
+    const isCurrent = kind === to.kind && (kind || (view === to.view && !search));
     // The name of a link does not change with every record.
-    return html`<a href=${addressOf(homeOf(to))} aria-current=${kind === to && (kind || !(search || view)) ? 'page' : nothing}>${text}
-      <small aria-hidden="true">${to && count?.toLocaleString()}</small></a>`;
+    return html`<a href=${addressOf(to)} aria-current=${isCurrent ? 'page' : nothing}>${text}
+      <small aria-hidden="true">${count?.toLocaleString()}</small></a>`;
   };
-  const other = (name: string) =>
-    html`<a href=${addressOf({ view: name })} aria-current=${!kind && view === name ? 'page' : nothing}>${title(name)}</a>`;
   return html`
     <a href="explore"><img src="favicon.ico" width="20" height="30" alt=""> <b>Yardgraph</b></a>
-    ${link(undefined, 'Overview')}
+    ${link({}, 'Overview')}
     <h2>Records</h2>
-    ${kindNames.map((name) => link(name, title(kindOf(name).list)))}
-    ${other('imports')} ${other('deleted')}
+    ${kindNames.map((name) => link(homeOf(name), title(kindOf(name).list), counts[kindOf(name).list]?.totalCount))}
+    ${['imports', 'deleted'].map((name) => link({ view: name }, title(name)))}
     <h2>For developers</h2>
     ${document.body.dataset.graphiql === 'on' ? html`<a href="graphql">GraphiQL</a>` : nothing}
     <a href="reference">REST reference</a>

@@ -20,11 +20,14 @@ function columnsOf({ kind = '', columns: chosen }: View): readonly string[] {
   return [...new Set([...all.slice(0, 1), ...(fields ?? shownFirst(all))])];
 }
 
-/** Changes the columns of the address, which the table may not show yet. */
-function choose(change: (fields: readonly string[]) => readonly string[]): void {
+/** Adds, removes or moves a column of the address, which the table may not show yet. */
+function changeColumn(field: string, step?: number): void {
   const view = viewOf(location.search);
   const [, ...fields] = columnsOf(view);
-  location.assign(addressOf({ ...view, view: undefined, columns: change(fields).join(',') || 'none' }));
+  const [at, others] = [fields.indexOf(field), fields.filter((other) => other !== field)];
+  const toggled = at < 0 ? [...fields, field] : others;
+  const changed = step === undefined ? toggled : others.toSpliced(Math.max(0, at + step), 0, field);
+  location.assign(addressOf({ ...view, view: undefined, columns: changed.join(',') || 'none' }));
 }
 
 function columnMenu(view: View) {
@@ -32,16 +35,11 @@ function columnMenu(view: View) {
   const [first, ...shown] = columnsOf(view);
   const hidden = inOrder(kind, Object.keys(kindOf(kind).fields)).filter((field) => ![first, ...shown].includes(field));
   const row = (field: string) => {
-    const others = (fields: readonly string[]) => fields.filter((other) => other !== field);
-    const toggle = () => choose((fields) => (fields.includes(field) ? others(fields) : [...fields, field]));
-    const mover = (way: string, sign: string, step: number) => {
-      const place = (fields: readonly string[]) => Math.max(0, fields.indexOf(field) + step);
-      const move = () => choose((fields) => others(fields).toSpliced(place(fields), 0, field));
-      return html`<button type="button" class="bare" id=${`${way}-${field}`} aria-label=${`Move ${title(field)} ${way}`} @click=${move}>${sign}</button>`;
-    };
+    const mover = (way: string, sign: string, step: number) =>
+      html`<button type="button" class="bare" id=${`${way}-${field}`} aria-label=${`Move ${title(field)} ${way}`} @click=${() => changeColumn(field, step)}>${sign}</button>`;
     const isShown = shown.includes(field);
     return html`<li class="row">
-      <label class="row"><input type="checkbox" id=${`column-${field}`} .checked=${live(isShown)} @change=${toggle}> ${title(field)}</label>
+      <label class="row"><input type="checkbox" id=${`column-${field}`} .checked=${live(isShown)} @change=${() => changeColumn(field)}> ${title(field)}</label>
       ${isShown ? html`<span class="end">${mover('up', '▴', -1)} ${mover('down', '▾', 1)}</span>` : nothing}
     </li>`;
   };
