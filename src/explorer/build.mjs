@@ -55,9 +55,7 @@ export function readKinds() {
       order: fieldsOf(`${name}OrderBy`).flatMap((field) => (typeOf(field).name === 'PointInput' ? [] : [field.name])),
       lists: listsOf(name),
       inputs: typesByName(inputs, typeOfInput),
-      required: fieldsOf(name)
-        .filter(isRequired)
-        .map(({ name }) => name),
+      required: fieldsOf(name).flatMap((field) => (isRequired(field) ? field.name : [])),
     };
     return [name, kind];
   };
@@ -97,22 +95,13 @@ export function countries() {
   return JSON.stringify({ ...collection, features: outlined }, rounded);
 }
 
-/** The licenses of the bundled packages. */
-function licenses() {
+/** The licenses of the bundled packages, and of the outlines. */
+function licenses(paths) {
   const modules = join(folder, '../../node_modules');
-  const bundled = [
-    'lit-html',
-    'maplibre-gl',
-    'world-atlas',
-    'zod',
-    'luxon',
-    'lossless-json',
-    'fastest-levenshtein',
-    'fflate',
-  ];
-  const texts = bundled.map((name) => {
+  const bundled = paths.flatMap((path) => /node_modules\/((?:@\w+\/)?[\w-]+)/.exec(path)?.[1] ?? []);
+  const texts = [...new Set([...bundled, 'world-atlas'])].flatMap((name) => {
     const file = readdirSync(join(modules, name)).find((entry) => /^license/i.test(entry));
-    return `${name}\n\n${readFileSync(join(modules, name, file), 'utf8')}`;
+    return file ? `${name}\n\n${readFileSync(join(modules, name, file), 'utf8')}` : [];
   });
   // The packages have no file with it.
   const protomaps = readFileSync(join(folder, 'LICENSE-protomaps.txt'), 'utf8');
@@ -120,7 +109,8 @@ function licenses() {
 }
 
 export async function bundle() {
-  await build({
+  const { metafile } = await build({
+    metafile: true,
     absWorkingDir: folder,
     // Loaded when they are opened: the import and the map, whose worker must be a file for the security policy.
     entryPoints: [
@@ -138,5 +128,5 @@ export async function bundle() {
     logLevel: 'warning',
   });
   writeFileSync(join(folder, 'dist/countries.json'), countries());
-  writeFileSync(join(folder, 'dist/LICENSES.txt'), licenses());
+  writeFileSync(join(folder, 'dist/LICENSES.txt'), licenses(Object.keys(metafile.inputs)));
 }

@@ -135,15 +135,14 @@ export const words = (name: string): string => (name === 'uid' ? 'number' : word
 export const title = (name: string): string =>
   ({ parent: 'Part of', children: 'Parts' })[name] ?? capitalized(words(name));
 
-const isField = (name: string): boolean =>
-  kindNames.some((kind) => [kindOf(kind).fields, kindOf(kind).filters].some((fields) => name in fields));
+const fieldNames = kindNames.flatMap((kind) => Object.keys({ ...kindOf(kind).fields, ...kindOf(kind).filters }));
 
 /** A message with the titles of fields: `Current location` for `currentLocationId`. Quoted values stay. */
 export const inWords = (message: string): string =>
   outsideQuotes(message, (text) =>
     text.replace(/\.(?:name|uid|reference|number)\b/g, '').replace(/\w+/g, (word, at, whole) => {
       const isName = word === 'uid' || /[A-Z]/.test(word) || whole.startsWith(': ', at + word.length);
-      return isName && isField(word) ? title(linkOf(word)) : word;
+      return isName && fieldNames.includes(word) ? title(linkOf(word)) : word;
     }),
   );
 

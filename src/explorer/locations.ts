@@ -9,7 +9,6 @@ const [maxPlaces, maxProblems] = [20_000, 50];
 const hint = html`<p>No location has coordinates yet: edit <a class="link" href=${addressOf({ kind: 'Location' })}>one</a>,
   or import a file with the columns <code>latitude</code> and <code>longitude</code>.</p>`;
 
-const mapTitle = 'Map of locations';
 const { mapCredit } = document.body.dataset;
 
 const middle = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
@@ -53,7 +52,6 @@ function drawMap({ places, all, placed }: Data, { mayWrite }: Page) {
   const missing = addressOf({ kind: 'Location', filters: [{ field: 'latitude', operator: 'isNull', value: 'true' }] });
   const without = html`<a class="link" href=${missing}>${others.toLocaleString()} without coordinates</a>`;
   return {
-    title: mapTitle,
     note: `${placed.totalCount.toLocaleString()} locations`,
     actions: html`${others > 0 ? without : nothing} ${button('All locations', showAll)} ${mayWrite('Location') ? newLink('Location') : nothing}`,
     content: html`${placed.totalCount === 0 ? hint : nothing} <div class="card"><place-map .places=${places}></place-map></div>
@@ -80,5 +78,5 @@ export const locationMap: Viewer = {
     }
     yield last.state === state ? counts : { ...counts, state, places: withProblems(places) };
   },
-  draw: (_, data, page) => (data.places ? drawMap(data, page) : { title: mapTitle }),
+  draw: (_, data, page) => ({ title: 'Map of locations', ...(data.places && drawMap(data, page)) }),
 };

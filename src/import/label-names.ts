@@ -6,7 +6,7 @@ import { words } from '../model/labels.ts';
 import { sortKey } from '../model/sort-key.ts';
 import { label, labelKey } from '../records/index.ts';
 import { describeDifference, isTypo } from './alike.ts';
-import { readByKeys } from './edits.ts';
+import { readByKeys, type Wanted } from './edits.ts';
 import { readNodes, slices } from './requests.ts';
 import { detached, type FileRow, type RowIssue } from './row.ts';
 
@@ -86,10 +86,8 @@ export class LabelNames {
 
   async #find(type: string, texts: readonly LabelText[]): Promise<void> {
     const { yardgraph, keepsUnknown, createdTypes, stored, save } = this.#options;
-    const ids = await readByKeys(
-      yardgraph,
-      texts.map(({ text }) => [label, labelKey(type, text), []]),
-    );
+    const keys = texts.map(({ text }): Wanted => [label, labelKey(type, text), []]);
+    const ids = await readByKeys(yardgraph, keys);
     const isId = ({ by, text }: LabelText) => by === 'any' && ids.has(labelKey(type, text));
     const names = texts.flatMap((named) => (isId(named) || stored[meaningKey(named)] ? [] : named.text));
     const byName = new Map<string, NamedLabel[]>();
