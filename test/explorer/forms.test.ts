@@ -513,6 +513,9 @@ describeInChromium('a work order in the explorer', () => {
     await page.locator('.field:has([aria-invalid])').getByText('has this ID already.').waitFor();
     await page.getByText('Not saved: CR-1 Crane has an allocation (Mar 02, 2026) at this time.').waitFor();
     expect(await allocations()).toEqual([other, first]);
+    // Other values are asked about again.
+    await page.getByLabel('ID in this system').first().fill('A 2');
+    await save(page).click();
     await saveAllTheSame(page);
     await status(page).getByText('Allocation created.').waitFor();
     expect(await allocations()).toHaveLength(3);
