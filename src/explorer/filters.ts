@@ -159,10 +159,10 @@ export function facetQueries(view: View, data: Data): readonly string[] {
   const { kind = '', search } = view;
   const counted = data[search ? 'all' : 'count']?.totalCount ?? Number.POSITIVE_INFINITY;
   const isCheap = (link: string) => counted <= maxCounted || (!search && othersOf(view, link).length === 0);
-  const facets = facetFields(kind).filter(isCheap);
   const facetQuery = (link: string) =>
     `${link}Facet: ${groupsQuery(kind, link, maxValues + 1, whereOf({ ...view, filters: othersOf(view, link) }))}`;
-  return facets.length > 0 ? [facets.map(facetQuery).join('\n  ')] : [];
+  // Each by itself: a document of all would be too long for a search of eight words.
+  return facetFields(kind).filter(isCheap).map(facetQuery);
 }
 
 /** Chosen values are added to each other: the records have one of them. */

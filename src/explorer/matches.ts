@@ -34,11 +34,14 @@ const part = (kind: string, name: string, page: object, nodes: string) =>
  */
 export function bestQueries(kind: string, text: string, size: number, nodes: string): readonly string[] {
   const first = atMost(size);
-  const forms = new Set(spellingsOf(text).flatMap((form) => [form, form.toUpperCase()]));
-  const conditionsOn = (field: string, operator: string) =>
-    [...forms].map((form) => ({ [field]: { [operator]: form } }));
+  const forms = spellingsOf(text);
+  const ofUids = new Set(forms.flatMap((form) => [form, form.toUpperCase()]));
   const conditions = (alike: string, exact: string) =>
-    textFields(kind).flatMap((field) => conditionsOn(field, field === 'uid' ? exact : alike));
+    textFields(kind).flatMap((field): object[] =>
+      field === 'uid'
+        ? [...ofUids].map((form) => ({ uid: { [exact]: form } }))
+        : forms.map((form) => ({ [field]: { [alike]: form } })),
+    );
   if (text === '' || textFields(kind).length === 0) return [];
   const exact = { or: [{ id: { eq: text } }, ...externalIdConditions(kind, text), ...conditions('alike', 'eq')] };
   const beginning = { or: conditions('startsAlike', 'startsWith') };

@@ -110,13 +110,24 @@ const textConditions = (kind: string, operator: string, text: string): readonly 
 /** The other systems of which records have IDs, as far as they have been read. */
 export const systems = new Set<string>();
 
-/** `erp:4711` is an ID in another system, and `4711` may be one in any. */
-export function externalIdConditions(kind: string, text: string): readonly object[] {
-  const [key, ...rest] = text.trim().split(':');
+/** A search of all kinds looks into these within the 2,000 tokens that a document may have. */
+const maxSystems = 8;
+
+/** `erp:4711` is an ID in another system. */
+function namedId(text: string): readonly object[] {
+  const [key, ...rest] = text.split(':');
   const alike = rest.join(':').trim();
-  const bare = [...systems].slice(0, 20).map((system) => ({ key: system, alike: text.trim() }));
-  const ids = key && alike ? [{ key, alike }, ...bare] : bare;
-  return 'externalIds' in kindOf(kind).fields ? ids.map((externalIds) => ({ externalIds })) : [];
+  return key && alike ? [{ key, alike }] : [];
+}
+
+const withIds = (kind: string, ids: readonly object[]): readonly object[] =>
+  'externalIds' in kindOf(kind).fields ? ids.map((externalIds) => ({ externalIds })) : [];
+
+/** A whole text such as `4711` or `erp 4711` may also be an ID in any system. */
+export function externalIdConditions(kind: string, text: string): readonly object[] {
+  const whole = text.trim();
+  const idIn = (key: string) => ({ key, alike: whole.startsWith(`${key} `) ? whole.slice(key.length + 1) : whole });
+  return withIds(kind, [...namedId(whole), ...[...systems].slice(0, maxSystems).map(idIn)]);
 }
 
 /** The word must be in a text of the record, or of a record or label to which it leads. */
@@ -124,13 +135,13 @@ function wordCondition(kind: string, word: string): object {
   const links = searchedLinks(kind).map((link) => ({
     [link]: { or: textConditions(typeOf(kind, link), 'containsAlike', word) },
   }));
-  return { or: [...textConditions(kind, 'containsAlike', word), ...links, ...externalIdConditions(kind, word)] };
+  return { or: [...textConditions(kind, 'containsAlike', word), ...links, ...withIds(kind, namedId(word))] };
 }
 
 function searchConditions(kind: string, search: string): readonly object[] {
   const words = search.split(/\s+/).filter(Boolean);
   const conditions = words.map((word) => wordCondition(kind, word));
-  const externalId = words.length > 1 ? externalIdConditions(kind, search) : [];
+  const externalId = words.length > 0 ? externalIdConditions(kind, search) : [];
   return externalId.length > 0 ? [{ or: [{ and: conditions }, ...externalId] }] : conditions;
 }
 

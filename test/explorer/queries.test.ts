@@ -184,11 +184,20 @@ test('a search finds records by names of labels and of linked records, and by ID
   for (const search of ['crane muller', 'quay crane']) expect(await found(search)).toMatchObject([{ name: 'Crane' }]);
   systems.add('erp');
   onTestFinished(() => systems.clear());
-  for (const search of ['erp:KT 41: 7', 'KT 41: 7']) expect(await found(search)).toMatchObject([{ name: 'Pump' }]);
+  for (const search of ['erp:KT 41: 7', 'KT 41: 7', 'erp KT 41: 7'])
+    expect(await found(search)).toMatchObject([{ name: 'Pump' }]);
   for (const search of ['ge0101', 'GE 0101', 'ge-0101']) {
     expect(await found(search)).toMatchObject([{ name: 'Crane' }]);
     const { assetsExact } = await user.data(documentOf(views.searchResults.queries({ search }, {}).slice(0, 1)));
     expect(assetsExact.nodes).toMatchObject([{ uid: 'GE-0101' }]);
+  }
+  // No document has more tokens than the service takes.
+  for (let number = 0; number < 20; number += 1) systems.add(`system-${number}`);
+  for (const search of ['ge0101', 'repair of the left track of crane seven', 'GE-0101 GE-0102 GE-0103 GE-0104']) {
+    const searches = views.searchResults.queries({ search }, {});
+    const counted = { all: { totalCount: 9 }, count: { totalCount: 9 } };
+    const tables = kindNames.flatMap((kind) => views.table.queries({ kind, search }, counted));
+    for (const query of [...searches, ...tables]) await user.data(documentOf([query]));
   }
 });
 
