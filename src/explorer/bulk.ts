@@ -41,7 +41,7 @@ function preview(kind: string, name: string, drafts: readonly Draft[], isEmpty: 
     isEmpty ? '' : fields.map((field) => shownValue(after(draft, field), field)),
   ]);
   const heads = { [kind]: '', [name === 'days' ? 'dates' : linkOf(name)]: '', newValue: '' };
-  return html`<div class="full card" .style=${'max-height: 320px'}>${tableOf('Preview', heads, rows)}</div>`;
+  return html`<div class="full card preview">${tableOf('Preview', heads, rows)}</div>`;
 }
 
 interface BulkChange {

@@ -4,7 +4,7 @@ import { addressOf, type View, viewOf } from './address.ts';
 import { deleted } from './deletions.ts';
 import { creation, isUnsaved, mayLeave } from './form.ts';
 import { imported, imports } from './imports.ts';
-import { linkOf, otherViews, title as titleOf } from './kinds.ts';
+import { isRecord, linkOf, otherViews, title as titleOf } from './kinds.ts';
 import { locationMap } from './locations.ts';
 import { overview } from './overview.ts';
 import { constant, documentOf } from './queries.ts';
@@ -141,7 +141,7 @@ class Explorer implements Page {
   }
 
   mayWrite = (kind?: string): boolean =>
-    kind === undefined ? this.#writableKinds.length > 0 : this.#writableKinds.includes(constant(kind));
+    this.#writableKinds.some((own) => kind === undefined || own === constant(isRecord(kind) ? kind : 'Label'));
 
   identify = async (): Promise<void> => {
     const { viewer } = await read('viewer { workspace { id } user { id } writableKinds }');
@@ -187,13 +187,14 @@ const explorer = new Explorer();
 
 for (const type of ['dragover', 'drop'] as const) {
   document.addEventListener(type, (event) => {
-    const view = viewOf(location.search);
+    const { kind = '' } = viewOf(location.search);
     if (!event.dataTransfer?.types.includes('Files')) return;
     // The browser would leave the page for the file.
     event.preventDefault();
     // The dialog that asks for a key would be below that of an import.
     if (type !== 'drop' || document.querySelector('#key-dialog[open]')) return;
-    if (explorer.mayWrite(view.kind)) void importFiles(view.kind, event.dataTransfer.files);
+    const given = isRecord(kind) ? kind : undefined;
+    if (explorer.mayWrite(given)) void importFiles(given, event.dataTransfer.files);
     else report('This key cannot import files here: enter another one.');
   });
 }

@@ -3,7 +3,7 @@ import { html, nothing } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import { timeZone } from './clock.ts';
 import { type Draft, longTexts } from './draft.ts';
-import { isLink, isRecord, kindOf, linkOf, title } from './kinds.ts';
+import { isLink, kindOf, linkOf, title } from './kinds.ts';
 import { picker } from './picker.ts';
 import { systems } from './queries.ts';
 import type { Data, Page } from './service.ts';
@@ -51,7 +51,7 @@ export function fieldInput(draft: Draft, name: string, page: Page) {
     ${entry ? button('No colour', () => draft.enter(name, '')) : html`<small>No colour yet</small>`}</span>`;
   const value = entry === '' ? undefined : (entry as Data);
   const onPick = (target?: Data) => draft.enter(name, target ?? '');
-  const mayCreate = page.mayWrite(isRecord(type) ? type : 'Label');
+  const mayCreate = page.mayWrite(type);
   const link = () =>
     picker({ id, kind: type, name, of: kind, required, invalid, describedBy, value, onPick, mayCreate });
   const text = isLong ? area : name === 'color' ? color() : inputOf(isNumber ? 'number' : 'text');

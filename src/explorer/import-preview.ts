@@ -41,9 +41,7 @@ export async function explain({ yardgraph, scanned, upsertKeys }: Import, { refu
     });
     return [wantedOf(name, outcome.id), ...links];
   });
-  const besides = values.flatMap(({ beside }): Wanted[] =>
-    beside ? [[kindOfId(beside) ?? label, beside, ['name']]] : [],
-  );
+  const besides = values.flatMap(({ beside: id }): Wanted[] => (id ? [[kindOfId(id) ?? label, id, ['name']]] : []));
   const targets = await readByKeys(yardgraph, [...wanted, ...besides]);
   // Other rows may mean the record that has the name.
   const texts = values.flatMap(({ beside, text }) => (beside && text) || []);
@@ -92,5 +90,5 @@ export function changeTable({ updated, totals }: Preview, { targets }: Explained
   });
   const { UPDATED: all } = totals.rows;
   return html`<header class="row"><h2>Changes</h2> <small>${all > rows.length ? `the first ${rows.length} of ${all.toLocaleString()}` : ''}</small></header>
-    <div class="card" .style=${'max-height: 320px'}>${tableOf('Changes', { record: 'name', change: '' }, rows)}</div>`;
+    <div class="card preview">${tableOf('Changes', { record: 'name', change: '' }, rows)}</div>`;
 }

@@ -70,9 +70,8 @@ export const imported: Viewer = {
     const { changes } = await read(part);
     // Others may have made changes in between.
     const isAlone = run.upTo - run.after === run.created + run.updated + run.deleted;
-    const own = changes.nodes.filter(
-      ({ cursor, message }: Data) => Number(cursor) <= run.upTo && (isAlone || message === run.message),
-    );
+    const isOwn = ({ cursor, message }: Data) => Number(cursor) <= run.upTo && (isAlone || message === run.message);
+    const own = changes.nodes.filter(isOwn);
     const lists = kindNames.map((kind) => {
       const ids = own.flatMap((change: Data) => (change.kind === constant(kind) ? change.recordId : []));
       return query(kindOf(kind).list, { first: atMost(100), where: { id: { in: ids } } }, rowsOf(kind));

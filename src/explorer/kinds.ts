@@ -81,7 +81,7 @@ export function inOrder(kind: string, names: readonly string[]): readonly string
 /** The texts by which people look for a record; of an entity of another system, the name of its label. */
 export const textFields = (kind: string): readonly string[] =>
   ['name', 'reference', 'number', 'uid'].filter(
-    (field) => (isRecord(kind) ? kindOf(kind).filters : kindOf(kind).fields)[field] !== undefined,
+    (field) => field in kindOf(kind)[isRecord(kind) ? 'filters' : 'fields'],
   );
 
 /** The links that a search looks into: those that a table shows. */

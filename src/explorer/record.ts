@@ -278,10 +278,7 @@ export const record: Viewer = {
     return {
       title: isLabelForm ? labelTitle : data.deletion ? deletedName(data.deletion, data.names) : nameOf(found),
       crumb: html`${isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(list)}</a>` : title(kind)}${number && ` / ${number}`}`,
-      actions:
-        data[one] && page.mayWrite(isRecord(kind) ? kind : 'Label') && view.view !== 'edit'
-          ? recordActions(kind, found, page)
-          : nothing,
+      actions: data[one] && page.mayWrite(kind) && view.view !== 'edit' ? recordActions(kind, found, page) : nothing,
       content: content(view, data, page),
     };
   },

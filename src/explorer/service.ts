@@ -9,7 +9,7 @@ export type Data = Record<string, any>;
 
 /** The page that shows a view. */
 export interface Page {
-  /** Whether the key may write records of the kind, or of any. */
+  /** Whether the key may write records of the kind, or labels of the type, or anything. */
   mayWrite(kind?: string): boolean;
   /** Reads the view again and draws it. */
   refresh(): Promise<void>;

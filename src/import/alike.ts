@@ -7,11 +7,9 @@ export const isTypo = (text: string, name: string): boolean =>
   distance(text, name) <= 2 &&
   text.replace(/\D/g, '') === name.replace(/\D/g, '');
 
-const collapse = (text: string): string => text.trim().replace(/\s+/g, ' ');
-
 /** A difference between texts with the same sort key, and how to remove it. */
 const differences: readonly (readonly [name: string, remove: (text: string) => string])[] = [
-  ['white space', collapse],
+  ['white space', (text) => text.trim().replace(/\s+/g, ' ')],
   ['the form of letters', (text) => text.normalize('NFKC')],
   ['case', (text) => text.toLowerCase()],
 ];

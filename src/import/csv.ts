@@ -160,9 +160,8 @@ function detectTable(
 ) {
   const knownIn = ({ cells }: CsvRow) => cells.filter((cell) => cell && isKnown(headerName(cell))).length;
   const tables = (declared === undefined ? ['\t', '|', ';', ','] : [declared]).map((separator) => {
-    const rows = splitRows(start, firstLine, { separator, names: [] }, true).filter(
-      ({ cells, problem }) => problem !== undefined || !isEmpty(cells),
-    );
+    const isFilled = ({ cells, problem }: CsvRow) => problem !== undefined || !isEmpty(cells);
+    const rows = splitRows(start, firstLine, { separator, names: [] }, true).filter(isFilled);
     // Without a header: the separator with which the most rows have the right width.
     const fitting = rows.filter(({ cells }) => cells.length === columns?.length).length;
     const known = columns ? fitting : Math.max(0, ...rows.map(knownIn));

@@ -224,8 +224,8 @@ const normalizeHeading = (heading: string): string =>
     .replace(/[^a-z0-9]/g, '')
     .replace(/([aou])e/g, '$1');
 
-const known: readonly (readonly [target: string, headings: readonly string[]])[] = Object.entries(headings).map(
-  ([target, texts]) => [target, texts.split(', ').map(normalizeHeading)],
+const known = Object.entries(headings).map(
+  ([target, texts]) => [target, texts.split(', ').map(normalizeHeading)] as const,
 );
 
 /** A title above the header, such as "Machines in May", is none. */
@@ -327,9 +327,8 @@ function proposeKeys(columns: readonly ReadColumn[], rows: ReadonlyMap<RecordKin
       const key = column.target !== undefined && column.kind === kind ? targetColumn(kind, column.target) : undefined;
       return key ? [{ column, key }] : [];
     });
-    const hasIds = found.some(
-      ({ column, key }) => key.is === 'id' && column.samples.some((id) => kindOfId(id) === kind),
-    );
+    const isOfKind = (id: string) => kindOfId(id) === kind;
+    const hasIds = found.some(({ column, key }) => key.is === 'id' && column.samples.some(isOfKind));
     const unique = found.find(({ key }) => key.is === 'field' && key.field.type === 'text' && key.field.unique);
     const own = found.find(
       ({ column: { texts }, key }) =>

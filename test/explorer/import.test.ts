@@ -488,6 +488,13 @@ describeInChromium('a file in the explorer', () => {
     expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(1);
   });
 
+  test('is imported from the page of a status, too', async () => {
+    const { page } = await newPage(open, '/explore?kind=Status&id=status-7');
+    await page.getByText('live', { exact: true }).waitFor();
+    await drop(page, 'assets.csv', new TextEncoder().encode('name\nCrane\n'));
+    await page.getByRole('heading', { name: 'Import assets.csv' }).waitFor();
+  });
+
   test('is not imported with a key that can only read, and the page says so', async () => {
     const { page } = await newPage(closed, '/explore');
     await enterKey(page, await closed.key({ workspace: 'default', readOnly: true }));
