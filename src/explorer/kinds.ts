@@ -93,14 +93,12 @@ type Target = Readonly<Record<string, unknown>>;
 /** The name of a record, or of an entity in another system: the first of these fields with a value, or else the ID. */
 const naming = ['name', 'reference', 'number', 'uid', 'address1', 'city'];
 
-/** Kinds without a name are called by their asset and its time. */
-const allocating = ['asset', 'startDate', 'endDate'];
-
-/** The fields that nameOf and the colour of a link need. */
+/** The fields that nameOf and the colour of a link need. Kinds without a name are called by their asset and its time. */
 export function nameFields(kind: string): readonly string[] {
   const { fields } = kindOf(kind);
   const named = naming.filter((field) => field in fields);
-  return ['id', ...(named.length > 0 ? named : allocating), 'color'].filter((field) => field in fields);
+  const shown = named.length > 0 ? named : ['asset', 'startDate', 'endDate'];
+  return ['id', ...shown, 'color'].filter((field) => field in fields);
 }
 
 export function nameOf(target: Target): string {

@@ -123,9 +123,8 @@ export class LabelNames {
     this.#errors += 1;
     const names = this.#errors > maxErrors ? [] : this.#names.get(type);
     const alike = names?.find((name) => isTypo(text, name));
-    return alike === undefined
-      ? meaning
-      : { ...meaning, message: `${meaning.message} (did you mean ${quote(alike)}?)`, alike };
+    if (alike === undefined) return meaning;
+    return { ...meaning, message: `${meaning.message} (did you mean ${quote(alike)}?)`, alike };
   }
 }
 
@@ -134,9 +133,8 @@ const isCreated = (type: string, name: string, text: string): string =>
 
 function meaningOf({ field, type, text, by }: LabelText, alike: readonly NamedLabel[], start: number): Meaning {
   const called = words(type);
-  const [first, ...others] = alike.some(({ name }) => name === text)
-    ? alike.filter(({ name }) => name === text)
-    : alike;
+  const exact = alike.filter(({ name }) => name === text);
+  const [first, ...others] = exact.length > 0 ? exact : alike;
   if (!first) {
     const known = by === 'any' ? 'name or ID' : 'name';
     const help = `create it with --create-missing labels, or use --map COLUMN=${field} for IDs of another system`;
@@ -144,9 +142,8 @@ function meaningOf({ field, type, text, by }: LabelText, alike: readonly NamedLa
   }
   if (others.length > 0) {
     const ids = [first, ...others].slice(0, 3).map(({ key }) => quote(key.slice(start)));
-    return {
-      message: `more than one ${called} has the name ${quote(text)}: write one of their IDs, such as ${ids.join(', ')}`,
-    };
+    const which = `write one of their IDs, such as ${ids.join(', ')}`;
+    return { message: `more than one ${called} has the name ${quote(text)}: ${which}` };
   }
   if (first.name === text) return { id: first.key.slice(start) };
   const difference = `It differs in ${describeDifference(first.name, text)}`;
