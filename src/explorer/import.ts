@@ -244,10 +244,16 @@ class ImportDialog extends HTMLElement {
     describeNotes(work, { ...checked, totals }, (note) => notes.push(inTitles(note)));
     signal.throwIfAborted();
     this.#checked = { ...checked, ...explained, notes };
-    const imported = answered.flatMap(({ answer, message }) => (answer === 'Leave out' ? [] : message));
-    const open = [...checked.doubts.values()].filter(({ message }) => !imported.includes(message));
+    const keysOf = ({ message, rows }: Doubt) => rows.map((row) => `${message} ${row}`);
+    const imported = new Set(answered.flatMap((doubt) => (doubt.answer === 'Leave out' ? [] : keysOf(doubt))));
+    // A remedy may put other rows in the same doubt: all are asked about again.
+    const open = [...checked.doubts.values()].filter((doubt) => keysOf(doubt).some((key) => !imported.has(key)));
+    const isOpen = ({ answer, message }: Doubt) =>
+      answer !== 'Leave out' && open.some((doubt) => doubt.message === message);
     // No button moves below the pointer.
-    this.#asked = [...answered, ...open].toSorted((a, b) => (a.message < b.message ? -1 : 1));
+    this.#asked = [...answered.filter((doubt) => !isOpen(doubt)), ...open].toSorted((a, b) =>
+      a.message < b.message ? -1 : 1,
+    );
   }
 
   #done = 0;

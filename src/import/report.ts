@@ -10,6 +10,7 @@ import type { CsvTable } from './csv.ts';
 import { type RowIndex, recordIdsByCell } from './items.ts';
 import { lineName } from './json.ts';
 import { type Cell, keyValue, type RecordRow, type RowIssue, type RowOutcome, type SourceRow } from './row.ts';
+import { isOfDeleted } from './warnings.ts';
 
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
 type Counts = Record<keyof typeof none, number>;
@@ -122,7 +123,7 @@ export class Refusals {
 
   private addValue(row: RecordRow, issue: RowIssue): void {
     // Its row is in doubt.
-    if (issue.code === 'no-record' && issue.path[0] === 'id') return;
+    if (isOfDeleted(row, issue)) return;
     const message = formatIssue(issue);
     const known = this.values.get(message);
     if (known) known.count += 1;

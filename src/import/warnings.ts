@@ -1,9 +1,19 @@
 import { hasApostrophe, textOfSpreadsheet } from '../model/csv.ts';
 import { quote } from '../model/issues.ts';
 import { sortKey } from '../model/sort-key.ts';
+import { kindOfId } from '../records/index.ts';
 import { describeDifference } from './alike.ts';
 import { type Column, columnKey, keepsWhiteSpace } from './columns.ts';
-import { cellText, columnPath, placeOf, type RowOutcome, type SourceRow, type Warning } from './row.ts';
+import {
+  cellText,
+  columnPath,
+  placeOf,
+  type RecordRow,
+  type RowIssue,
+  type RowOutcome,
+  type SourceRow,
+  type Warning,
+} from './row.ts';
 
 export type Warn = (warning: Warning) => void;
 
@@ -62,10 +72,14 @@ export interface Doubt {
   readonly answer?: string;
 }
 
+/** True if the ID of a row has the form of its kind's: its record was stored here once. */
+export const isOfDeleted = ({ kind, id = '' }: RecordRow, { code, path }: RowIssue): boolean =>
+  code === 'no-record' && path[0] === 'id' && kindOfId(id) === kind;
+
 /** `by` is the key that finds stored records. Most rows are in no doubt: that takes little time. */
 export function addDoubt(doubts: Map<string, Doubt>, settled: RowOutcome, by = '', files: readonly unknown[] = []) {
   const { row, issues, before, after } = settled;
-  const isGone = issues.some(({ code, path }) => code === 'no-record' && path[0] === 'id');
+  const isGone = issues.some((issue) => isOfDeleted(settled.row, issue));
   // An export has the IDs of its records.
   if (!isGone && (by === 'key' || (by === 'id' && row.id !== undefined))) return;
   const [old = '', now = ''] = before ? [before, after].map((record) => String(record?.name)) : [];

@@ -320,6 +320,16 @@ describeInChromium('a file in the explorer', () => {
     await page.getByLabel('Stored records are found by').selectOption('');
     await page.getByText('2 new, 3 refused').waitFor();
     await totals.getByRole('button', { name: 'Leave out', exact: true }).waitFor();
+
+    // A remedy puts another row in the same doubt.
+    await open.create('/locations', { name: 'North yard' });
+    page.once('dialog', (dialog) => dialog.accept());
+    const misspelt = 'Name;UID;Current location\nCrane;A-1;\nHoist;A-3;Nort yard\n';
+    await drop(page, 'moved.csv', new TextEncoder().encode(misspelt));
+    await renames.getByRole('button', { name: 'Import' }).click();
+    await page.getByRole('button', { name: 'Use "North yard"' }).click();
+    await doubt('2 rows would rename a stored asset, found by Number').waitFor();
+    await page.getByText('First choose Leave out or Import above.').waitFor();
   });
 
   test('that was exported says what changes, and which names were changed after it was written', async () => {
@@ -362,11 +372,12 @@ describeInChromium('a file in the explorer', () => {
     const ids = ['asset_00000000000000000000000001', 'asset_00000000000000000000000002'];
     const [stored] = (await open.post('/assets', [{ name: 'Lift' }])).body;
     const { page } = await visitTable();
-    const rows = [stored.id, ...ids].map((id) => `${id};Crane\n`);
+    const rows = [stored.id, ...ids, 'location_00000000000000000000000003'].map((id) => `${id};Crane\n`);
     await drop(page, 'a.csv', new TextEncoder().encode(`ID;Name\n${rows.join('')}`));
+    await page.getByRole('row', { name: 'Line 5' }).getByText('is the ID of a location').waitFor();
     await page.getByText('2 rows may belong to a deleted asset: line 3, Crane; line 4, Crane').waitFor();
     await page.getByRole('button', { name: 'Import as new' }).click();
-    await page.getByText('2 new, 1 changed', { exact: true }).waitFor();
+    await page.getByText('2 new, 1 changed, 1 refused', { exact: true }).waitFor();
     page.on('dialog', (dialog) => dialog.accept());
     await drop(page, 'b.csv', new TextEncoder().encode('Gerätenummer;Standort\nXX-1;\n'));
     await page.getByText('Name: no asset has the Number "XX-1", and a new one needs a name').waitFor();
