@@ -1,8 +1,9 @@
 /** The latest deletions, of a kind or of all: each leads to the page of the deleted record, which can undo it. */
 import { html, nothing } from 'lit-html';
+import { constantCase } from '../model/labels.ts';
 import { addressOf } from './address.ts';
 import { kindNames, kindOf, nameOf, title, words } from './kinds.ts';
-import { atMost, constant, query } from './queries.ts';
+import { atMost, query } from './queries.ts';
 import { deletedName, readNames } from './record.ts';
 import { type Data, read, type Viewer } from './service.ts';
 import { link, notice, phoneLine, tableOf, time } from './values.ts';
@@ -10,7 +11,7 @@ import { link, notice, phoneLine, tableOf, time } from './values.ts';
 const fields = 'cursor action kind recordId at user { id name } record { id } fields { field before after }';
 
 function rowOf(change: Data, names: Data): readonly unknown[] {
-  const kind = kindNames.find((name) => constant(name) === change.kind) ?? 'Label';
+  const kind = kindNames.find((name) => constantCase(name) === change.kind) ?? 'Label';
   const name = html`${link(kind, { id: change.recordId, name: deletedName(change, names) })} ${phoneLine({ name: title(kind) })}`;
   return [name, title(kind), time(change.at), change.user && nameOf(change.user)];
 }
@@ -21,7 +22,7 @@ export const deleted: Viewer = {
   async *read({ kind, after }) {
     const { changeCursor, changeHorizon } = await read('changeCursor changeHorizon');
     const horizon = Number(changeHorizon ?? 0);
-    const kinds = kind && [Symbol(constant(kind))];
+    const kinds = kind && [Symbol(constantCase(kind))];
     const changes: Data[] = [];
     let [start, part] = [Number(after ?? changeCursor), ''];
     for (let parts = 0; parts < 10 && start > horizon && changes.length < 50; parts += 1) {

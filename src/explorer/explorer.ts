@@ -1,5 +1,6 @@
 /** The explorer: shows the view of the address, and again when records change. */
 import { html, nothing, render } from 'lit-html';
+import { constantCase } from '../model/labels.ts';
 import { addressOf, type View, viewOf } from './address.ts';
 import { deleted } from './deletions.ts';
 import { creation, isUnsaved, mayLeave } from './form.ts';
@@ -7,7 +8,7 @@ import { imported, imports } from './imports.ts';
 import { isRecord, linkOf, otherViews, title as titleOf } from './kinds.ts';
 import { locationMap } from './locations.ts';
 import { overview } from './overview.ts';
-import { constant, documentOf } from './queries.ts';
+import { documentOf } from './queries.ts';
 import { record } from './record.ts';
 import { moveToSearch, searchEverywhere, searchResults } from './search.ts';
 import { type Data, follow, type Page, read, type Viewer } from './service.ts';
@@ -141,7 +142,7 @@ class Explorer implements Page {
   }
 
   mayWrite = (kind?: string): boolean =>
-    this.#writableKinds.some((own) => kind === undefined || own === constant(isRecord(kind) ? kind : 'Label'));
+    this.#writableKinds.some((own) => kind === undefined || own === constantCase(isRecord(kind) ? kind : 'Label'));
 
   identify = async (): Promise<void> => {
     const { viewer } = await read('viewer { workspace { id } user { id } writableKinds }');

@@ -1,9 +1,9 @@
 /** All imports, the latest first: of this page, of the command and of programs. Each leads to its records. */
 import { html, nothing } from 'lit-html';
-import { pluralizeRecords } from '../model/labels.ts';
+import { constantCase, pluralizeRecords } from '../model/labels.ts';
 import { addressOf } from './address.ts';
 import { kindNames, kindOf, nameOf, title, undoRunId } from './kinds.ts';
-import { atMost, constant, query, rowsOf } from './queries.ts';
+import { atMost, query, rowsOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
 import { button, cellOf, notice, recordTable, tableOf, toOverview } from './values.ts';
 import { report } from './writes.ts';
@@ -73,7 +73,7 @@ export const imported: Viewer = {
     const isOwn = ({ cursor, message }: Data) => Number(cursor) <= run.upTo && (isAlone || message === run.message);
     const own = changes.nodes.filter(isOwn);
     const lists = kindNames.map((kind) => {
-      const ids = own.flatMap((change: Data) => (change.kind === constant(kind) ? change.recordId : []));
+      const ids = own.flatMap((change: Data) => (change.kind === constantCase(kind) ? change.recordId : []));
       return query(kindOf(kind).list, { first: atMost(100), where: { id: { in: ids } } }, rowsOf(kind));
     });
     yield { run, part, end: changes.endCursor, ...(await read(...lists)) };

@@ -93,7 +93,7 @@ type Target = Readonly<Record<string, unknown>>;
 /** The name of a record, or of an entity in another system: the first of these fields with a value, or else the ID. */
 const naming = ['name', 'reference', 'number', 'uid', 'address1', 'city'];
 
-/** The fields that nameOf and the colour of a link need. Kinds without a name are called by their asset and its time. */
+/** The fields that nameOf and the colour of a link need. Records without a name are called by their asset and time. */
 export function nameFields(kind: string): readonly string[] {
   const { fields } = kindOf(kind);
   const named = naming.filter((field) => field in fields);

@@ -9,10 +9,10 @@ import { html, nothing } from 'lit-html';
 import { AsyncDirective, directive } from 'lit-html/async-directive.js';
 import { live } from 'lit-html/directives/live.js';
 import { ref } from 'lit-html/directives/ref.js';
-import { withArticle } from '../model/labels.ts';
+import { constantCase, labelKey, withArticle } from '../model/labels.ts';
 import { isFinished, isRecord, kindOf, linkOf, nameOf, numberedName, title, words } from './kinds.ts';
 import { allQuery, bestQueries, fold, rankMatches, rankOf, textsOf } from './matches.ts';
-import { ascending, atMost, choiceOf, constant, labelKey, namesOf, query } from './queries.ts';
+import { ascending, atMost, choiceOf, namesOf, query } from './queries.ts';
 import { type Data, read, wait } from './service.ts';
 import { report, store } from './writes.ts';
 
@@ -44,7 +44,7 @@ export function targetQueries({ kind, of, name }: Link, text: string, size: numb
   const alike = { or: [{ name: { containsAlike: text } }, { key: { eq: type + text } }] };
   const where = { key: { startsWith: type }, ...(text !== '' && alike) };
   const labels = { first: atMost(size), where, orderBy: [{ name: ascending }] };
-  const groups = { groupBy: [Symbol(constant(link))], first: atMost(100), where: { [name]: { isNull: false } } };
+  const groups = { groupBy: [Symbol(constantCase(link))], first: atMost(100), where: { [name]: { isNull: false } } };
   const summary = query(`${kindOf(of).list}Summary`, groups, `groups { ${link} { ${namesOf(kind)} } }`);
   return [[summary, query('labels', labels, 'nodes { key name color }')]];
 }

@@ -1,5 +1,5 @@
 /** Writes the queries of the views as text that anybody can copy: with their values in it, in place of variables. */
-import { constantCase, uncapitalized } from '../model/labels.ts';
+import { constantCase } from '../model/labels.ts';
 import { type Filter, textOf, type View } from './address.ts';
 import { rangeOf } from './days.ts';
 import { columns, isLink, isRecord, kindOf, nameFields, searchedLinks, textFields, typeOf } from './kinds.ts';
@@ -25,11 +25,6 @@ const pairs = (value: object): string =>
     .filter(([, item]) => item !== undefined)
     .map(([name, item]) => `${name}: ${literal(item)}`)
     .join(', ');
-
-/** `ASSET_TYPE` for `AssetType`: a value of `groupBy`, and the type in the key of a label. */
-export const constant = (name: string): string => constantCase(uncapitalized(name));
-
-export const labelKey = (kind: string, id: string): string => `${constant(kind)}:${id}`;
 
 export const query = (name: string, sent: object, selection: string): string => {
   const values = pairs(sent);
@@ -58,7 +53,7 @@ export function selectionOf(kind: string, fields: readonly string[]): string {
 /** The largest groups of a kind by a link; by an index where all of them have a value. */
 export function groupsQuery(kind: string, link: string, size: number, where?: object, totals = ''): string {
   const isSet = { [`${link}Id`]: { isNull: false } };
-  const sent = { groupBy: [Symbol(constant(link))], first: atMost(size), where: where ?? isSet };
+  const sent = { groupBy: [Symbol(constantCase(link))], first: atMost(size), where: where ?? isSet };
   const groups = `groups { count ${link}Id ${link} { ${namesOf(typeOf(kind, link))} } }`;
   return query(`${kindOf(kind).list}Summary`, sent, `${totals} ${groups}`);
 }

@@ -3,11 +3,12 @@
  * another system, with the records that refer to it.
  */
 import { html, nothing } from 'lit-html';
+import { labelKey } from '../model/labels.ts';
 import { addressOf, type View } from './address.ts';
 import { isOverdue } from './days.ts';
 import { formPage, isUnsaved } from './form.ts';
 import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, typeOf, words } from './kinds.ts';
-import { atMost, descending, labelKey, namesOf, query, rowsOf, selectionOf } from './queries.ts';
+import { atMost, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
 import { button, cell, cellOf, isEmpty, link, notice, recordTable, time } from './values.ts';
 import { deleteRecord, rangeOfDeletion, rangeOfWrite, undo, undoMessage } from './writes.ts';

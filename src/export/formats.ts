@@ -5,7 +5,7 @@ import { csvCell, forSpreadsheet } from '../model/csv.ts';
 import { hasSupportedYear } from '../model/date-time.ts';
 import type { Field } from '../model/fields.ts';
 import { expected } from '../model/issues.ts';
-import { capitalized, constantCase, linkField, uncapitalized, words } from '../model/labels.ts';
+import { capitalized, constantCase, linkField, words } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 
 /** Linked records by ID, and labels by key. */
@@ -29,7 +29,7 @@ export const ndjson: Format = {
   type: 'application/x-ndjson; charset=utf-8',
   header: () => '',
   row(kind, columns, record, targets) {
-    const row: Record<string, unknown> = { kind: constantCase(uncapitalized(kind.name)) };
+    const row: Record<string, unknown> = { kind: constantCase(kind.name) };
     for (const { name, read } of columns) {
       const value = read(record, targets);
       if ((value ?? null) !== null) row[name] = value;

@@ -2,7 +2,7 @@ import { stringify } from 'lossless-json';
 import { csvCell } from '../model/csv.ts';
 import { isSame } from '../model/fields.ts';
 import { formatCount, formatIssue } from '../model/issues.ts';
-import { constantCase, linkField, uncapitalized } from '../model/labels.ts';
+import { constantCase, linkField } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { reasonColumn, reasonMark } from './columns.ts';
@@ -194,7 +194,7 @@ export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex
 function refusedObject({ text, kind, names, problem }: SourceRow, cells: readonly Cell[], reason: string): string {
   const named: (readonly [string, Cell])[] = names.map((name, index) => [name, cells[index] ?? null]);
   const members = problem === undefined ? named : ([[lineName, text]] as const);
-  const ofKind = kind && { kind: constantCase(uncapitalized(kind.name)) };
+  const ofKind = kind && { kind: constantCase(kind.name) };
   const values = Object.fromEntries(members.filter(([name]) => name !== reasonColumn));
   // `stringify` keeps the digits of numbers.
   return String(stringify({ ...ofKind, ...values, [reasonColumn]: reason }));

@@ -5,7 +5,7 @@ import { StartError } from '../errors.ts';
 import { textOfSpreadsheet } from '../model/csv.ts';
 import { aDate, parseDateTime } from '../model/date-time.ts';
 import { expected, isObject, quote } from '../model/issues.ts';
-import { constantCase, linkField, uncapitalized } from '../model/labels.ts';
+import { constantCase, linkField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { requiredMessage } from '../model/schemas.ts';
 import { labelKey, labelledTypes } from '../records/index.ts';
@@ -103,7 +103,7 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
   }
   if (columns.some(({ is }) => is === 'labelledType')) {
     const type = labelledTypes.find((name) => normalizeName(name) === normalizeName(labelledType ?? ''));
-    const known = labelledTypes.map((name) => constantCase(uncapitalized(name))).join(', ');
+    const known = labelledTypes.map((name) => constantCase(name)).join(', ');
     if (type === undefined) issues.push({ path: ['type'], message: expected(`one of ${known}`, labelledType) });
     else if (id === undefined) issues.push({ path: ['id'], message: 'required: the ID that records have' });
     else fields.set('key', labelKey(type, id));

@@ -28,5 +28,8 @@ export const listField = ({ plural }: RecordKind): string => uncapitalized(plura
 
 export const pathName = (kind: RecordKind): string => listField(kind).replace(/[A-Z]/g, '-$&').toLowerCase();
 
-/** `CURRENT_LOCATION` for `currentLocation`, as in GraphQL's enums */
-export const constantCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
+/** `CURRENT_LOCATION` for `currentLocation`, and `ASSET_TYPE` for `AssetType`, as in GraphQL's enums. */
+export const constantCase = (name: string): string => name.replace(/(?<=.)[A-Z]/g, '_$&').toUpperCase();
+
+/** `ASSET_TYPE:ERP-TYPE-12`, for an `AssetType` */
+export const labelKey = (typeName: string, id: string): string => `${constantCase(typeName)}:${id}`;

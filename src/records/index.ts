@@ -1,12 +1,12 @@
 /** The record kinds, and everything derived from all: IDs, the order of writes, reverse links. */
 import type { Field, ForeignReferenceField, ReferenceField } from '../model/fields.ts';
-import { listField } from '../model/labels.ts';
+import { labelKey, listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
 import { allocation } from './allocation.ts';
 import { asset } from './asset.ts';
 import { assetCategory } from './asset-category.ts';
-import { label, labelKey, labelledFields, labelledTypes } from './label.ts';
+import { label, labelledFields, labelledTypes } from './label.ts';
 import { location } from './location.ts';
 import { project } from './project.ts';
 import { transportOrder } from './transport-order.ts';

@@ -1,5 +1,5 @@
 import { foreignTypes, formed, indexed, text, unique } from '../model/fields.ts';
-import { constantCase, linkField, uncapitalized } from '../model/labels.ts';
+import { linkField } from '../model/labels.ts';
 import { type RecordKind, recordKind } from '../model/record-kind.ts';
 
 export const label = recordKind({
@@ -39,9 +39,6 @@ export const label = recordKind({
 });
 
 export const labelledTypes: readonly string[] = Object.keys(foreignTypes).filter((name) => name !== 'Workspace');
-
-/** `ASSET_TYPE:ERP-TYPE-12`, for an `AssetType` */
-export const labelKey = (typeName: string, id: string): string => `${constantCase(uncapitalized(typeName))}:${id}`;
 
 /** Fields with labels, and their columns of names in files: `statusId`, `status.name`. */
 export const labelledFields = ({ storedFields }: Pick<RecordKind, 'storedFields'>) =>

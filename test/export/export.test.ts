@@ -6,7 +6,7 @@ import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { constantCase, pathName, uncapitalized } from '../../src/model/labels.ts';
+import { constantCase, pathName } from '../../src/model/labels.ts';
 import { isPostgres } from '../support/database.ts';
 import { fullRecord, restKinds } from '../support/records.ts';
 import { listen, startForTest, useSharedService, useWorkspaces } from '../support/service.ts';
@@ -54,7 +54,7 @@ test('a file has all fields of each record but the workspace, as REST returns th
   }
 
   const kinds = rowsOf((await service.get('/export/all.ndjson')).text).map(({ kind }) => kind);
-  expect(kinds.toSorted()).toEqual(restKinds.map(({ kind }) => constantCase(uncapitalized(kind.name))).toSorted());
+  expect(kinds.toSorted()).toEqual(restKinds.map(({ kind }) => constantCase(kind.name)).toSorted());
   const inOrder = ['LOCATION', 'PROJECT', 'WORK_ORDER'].map((kind) => kinds.indexOf(kind));
   expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
 });

@@ -246,7 +246,7 @@ export function createModel(world: World, viewer?: Viewer) {
     number: index + 1,
     cursor: String(index + 1),
     action: 'CREATED',
-    kind: constantCase(uncapitalized(kind.name)),
+    kind: constantCase(kind.name),
     recordId: record.id,
     record,
     erased: false,
@@ -288,7 +288,7 @@ export function createModel(world: World, viewer?: Viewer) {
     importRuns: () => ({ nodes: [], pageInfo: { hasNextPage: false, hasPreviousPage: false } }),
     viewer: () => ({
       ...{ workspace: { id: viewer?.workspace }, user: { id: viewer?.user }, mayWrite: true },
-      writableKinds: recordKinds.map(({ name }) => constantCase(uncapitalized(name))),
+      writableKinds: recordKinds.map(({ name }) => constantCase(name)),
     }),
   };
   const resolvers: Record<string, Record<string, Resolve>> = { Query: queries };

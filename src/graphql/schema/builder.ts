@@ -6,7 +6,7 @@ import { badRequest } from '../../errors.ts';
 import type { RequestLog } from '../../http/error-response.ts';
 import type { ExternalIds, Field, foreignTypes } from '../../model/fields.ts';
 import { formatIssue, type IssueData, type Path } from '../../model/issues.ts';
-import { constantCase, linkField, uncapitalized } from '../../model/labels.ts';
+import { constantCase, linkField } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { type ComparedValue, parseComparedValue } from '../../model/schemas.ts';
@@ -73,7 +73,7 @@ export const enumType = <V extends string>(name: string, description: string, va
     description,
     values: Object.fromEntries(
       (Object.entries(values) as [V, string][]).map(([value, description]) => [
-        constantCase(uncapitalized(value)),
+        constantCase(value),
         { value, description },
       ]),
     ),
