@@ -60,14 +60,14 @@ const changing = ({ kind, records, name, draft }: BulkChange): readonly Draft[] 
   records.map((record) => new Draft(kind, record).take(draft, name)).filter(({ changed }) => changed.length > 0);
 
 /** All of the records are stored or none: nothing if somebody has changed one of them since they were read. */
-async function save(bulk: BulkChange): Promise<void> {
+async function save(bulk: BulkChange, isConfirmed = false): Promise<void> {
   const { kind, page, dialog, records, name: field, draft } = bulk;
   const drafts = changing(bulk);
   const wrong = drafts.flatMap(({ record, mistakes }) =>
     mistakes.map(({ message }) => ({ field, message: `${numberedName(record)}: ${message}` })),
   );
   if (!draft.check(dialog.querySelector('form'), wrong)) return;
-  const stored = await draft.store(drafts);
+  const stored = await draft.store(drafts, isConfirmed);
   if (stored) {
     dialog.close();
     // The message takes the keyboard, with its undo.
@@ -86,8 +86,7 @@ function drawBulk(bulk: BulkChange): void {
   const isWrong = dialog.querySelector(`:is(#field-${name}, [name="${name}.time"]):invalid`) !== null;
   const isUnmoved = name === 'days' && !draft.entryOf(name);
   const drafts = isUnmoved ? records.map((record) => new Draft(kind, record)) : changing(bulk);
-  const label = `Change ${countText(kind, records.length)}`;
-  const count = countText(kind, drafts.length) + (draft.doubts && ' all the same');
+  const [label, count] = [`Change ${countText(kind, records.length)}`, countText(kind, drafts.length)];
   const others = records.length - drafts.length;
   const isEmpty = isWrong || isUnmoved || (name !== 'days' && draft.valueOf(name) === null);
   const titleOf = (field: string) => (field === 'days' ? 'Start and end, by days' : title(linkOf(field)));
@@ -105,7 +104,8 @@ function drawBulk(bulk: BulkChange): void {
     ${isEmpty && !isWrong && name !== 'days' && drafts.length > 0 ? clear : nothing}
     ${button('Cancel', () => dialog.close())}
     <small ?hidden=${others === 0}>${name === 'days' ? 'Without dates' : 'Unchanged'}: ${countText(kind, others)}</small></p>`;
-  render(html`<h2>${label}</h2> ${draftForm(draft, label, () => void save(bulk), inputs, below)}`, dialog);
+  const saveBulk = (isConfirmed: boolean) => void save(bulk, isConfirmed);
+  render(html`<h2>${label}</h2> ${draftForm(draft, label, saveBulk, inputs, below)}`, dialog);
 }
 
 function openBulk(kind: string, records: readonly Data[], page: Page): void {

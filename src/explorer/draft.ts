@@ -58,7 +58,7 @@ export class Draft {
   issues: readonly FieldIssue[] = [];
   problem = '';
   isBusy = false;
-  /** The doubts that are shown, with the values: the same ones do not keep these from being stored. */
+  /** The doubts that are shown, with the values: confirmed, the same ones do not keep these from being stored. */
   doubts = '';
   /** By the names of their inputs. A restored value is no entry. */
   readonly #entries = new Map<string, Entry>();
@@ -107,7 +107,8 @@ export class Draft {
   /** The end of the record. A start that is moved past it takes it along, by the same days. */
   #endWith(day: Entry): string {
     const [start = '', end = ''] = period.map((name) => entryText(storedEntry(this.kind, this.record, name)));
-    const isPast = start && start <= end && end < entryText(day);
+    const [startTime = '', endTime = ''] = period.map((name) => entryText(this.entryOf(`${name}.time`)));
+    const isPast = start && start <= end && `${end} ${endTime || '24'}` < `${entryText(day)} ${startTime}`;
     return isPast ? movedDay(end, (Date.parse(entryText(day)) - Date.parse(start)) / dayMs) : end;
   }
 
@@ -166,8 +167,9 @@ export class Draft {
     if (kindOf(this.kind).inputs[name] !== 'DateTime') return undefined;
     const weekday = () => new Date(String(entry)).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
     const isMoved = this.#entries.has('endDate') && this.#endWith(this.entryOf('startDate')) === entry;
-    const moved = name === 'endDate' && isMoved ? ', moved with the start' : '';
-    return this.timeOf(name).remark ?? (entry ? weekday() + moved : undefined);
+    const isBefore = isReversed(this.timeOf('startDate').value, this.timeOf('endDate').value);
+    const order = isBefore ? ', before the start' : isMoved ? ', moved with the start' : '';
+    return this.timeOf(name).remark ?? (entry ? weekday() + (name === 'endDate' ? order : '') : undefined);
   }
 
   /** The value of a field; null for an empty one. */
@@ -286,17 +288,17 @@ export class Draft {
     return `${numberedName(asset)} has ${name} (${times})${more} at this time`;
   }
 
-  /** Stores the records of these drafts, and returns them. Otherwise shows why they are refused, or doubts, once. */
-  async store(drafts: readonly Draft[]) {
+  /** Stores the records of these drafts, and returns them. Otherwise shows why they are refused, or doubts. */
+  async store(drafts: readonly Draft[], isConfirmed: boolean) {
     this.show({ isBusy: true, doubts: this.doubts });
     const input = drafts.map(({ item }) => item);
     let doubts = '';
     try {
       const [issues, problem] = [await this.#findIdDoubts(), await this.#findClash(drafts)];
       doubts = JSON.stringify([issues, problem, input]);
-      const isShown = this.doubts === doubts;
-      if (isShown || !(problem || issues.length > 0)) return await store(this.kind, input, !isShown);
-      this.show({ issues, problem, doubts });
+      const isKnown = isConfirmed && this.doubts === doubts;
+      if (isKnown || !(problem || issues.length > 0)) return await store(this.kind, input, !isKnown);
+      this.show({ issues, problem: problem || 'another record has an ID that you have entered', doubts });
     } catch (error) {
       const { message, items = [], mayBeStored } = error as Data;
       const taken = items.find(({ code }: Data) => code === 'taken');

@@ -1,6 +1,7 @@
 /** Draws forms and their fields, made from the schema. */
 import { html, nothing } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
+import { ref } from 'lit-html/directives/ref.js';
 import { timeZone } from './clock.ts';
 import { type Draft, longTexts } from './draft.ts';
 import { isLink, kindOf, linkOf, title } from './kinds.ts';
@@ -9,15 +10,30 @@ import { systems } from './queries.ts';
 import type { Data, Page } from './service.ts';
 import { button } from './values.ts';
 
-/** While the draft is stored, its inputs cannot be changed, and the button keeps the keyboard. */
-export function draftForm(draft: Draft, label: string, save: () => void, inputs: unknown, below: unknown) {
+/** The keyboard is beside the answer of a problem, and not on it: a second Enter stores nothing. */
+const focus = (problem?: Element) => (problem as HTMLElement | undefined)?.focus();
+
+/**
+ * While the draft is stored, its inputs cannot be changed, and the button keeps the keyboard. Doubts have a button of
+ * their own, away from that of the form: a double click stores nothing that was asked about.
+ */
+export function draftForm(
+  draft: Draft,
+  label: string,
+  save: (isConfirmed: boolean) => void,
+  inputs: unknown,
+  below: unknown,
+) {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     event.submitter?.focus();
-    save();
+    save(false);
   };
-  const { isBusy, problem } = draft;
-  return html`${problem ? html`<p class="notice card pad" role="alert">Not saved: ${problem}.</p>` : nothing}
+  const { isBusy, problem, doubts } = draft;
+  const confirm = doubts ? button('Save all the same', () => save(true), 'end') : nothing;
+  const notice = html`<p class="notice card pad row" role="alert" tabindex="-1" ${ref(focus)}>
+    <span><b class="error">Not saved:</b> ${problem}.</span> ${confirm}</p>`;
+  return html`${problem ? notice : nothing}
     <form aria-label=${label} aria-busy=${isBusy} @submit=${submit} @input=${draft.enterInput}>
       <fieldset class="form" ?disabled=${isBusy}>${inputs}</fieldset> ${below}
     </form>`;

@@ -58,11 +58,11 @@ class RecordForm extends HTMLElement {
   }
 
   /** Stores the values, unless somebody has changed the record since the form was opened. */
-  async #save(isNew: boolean): Promise<void> {
+  async #save(isNew: boolean, isConfirmed: boolean): Promise<void> {
     const { kind, page, noun = kind } = this.#options;
     if (!this.#draft.check(this.querySelector('form'))) return;
     if (!isNew && !this.isUnsaved) return this.#leave();
-    const stored = await this.#draft.store([this.#draft]);
+    const stored = await this.#draft.store([this.#draft], isConfirmed);
     if (!stored) return page.refresh();
     this.#isLeft = true;
     report(isNew ? `${title(noun)} created.` : 'Saved.', stored.range);
@@ -109,7 +109,7 @@ class RecordForm extends HTMLElement {
     const isShown = (name: string) => (name === 'days' ? period.some((date) => draft.record[date]) : name !== 'key');
     const inputs = inputNames(kind).map((name) => (isShown(name) ? fieldInput(draft, name, page) : nothing));
     const below = html`<p class="save row">
-      <button class="primary" aria-disabled=${isBusy}>${isBusy ? 'Saving…' : draft.doubts ? 'Save all the same' : 'Save'}</button>
+      <button class="primary" aria-disabled=${isBusy}>${isBusy ? 'Saving…' : 'Save'}</button>
       ${button('Cancel', () => this.#leave())} ${hasTimes ? html`<small>Times are in ${timeZone}.</small>` : nothing}
     </p>`;
     const label = isNew ? `New ${words(kind)}` : 'Edit';
@@ -118,7 +118,8 @@ class RecordForm extends HTMLElement {
     const conflict = isStale ? this.#conflict() : nothing;
     const mutation = html`<details class="query"><summary>Mutation</summary>
       ${button('Copy mutation', () => this.#copy())}</details>`;
-    render(html`${conflict} ${draftForm(draft, label, () => void this.#save(isNew), inputs, below)} ${mutation}`, this);
+    const save = (isConfirmed: boolean) => void this.#save(isNew, isConfirmed);
+    render(html`${conflict} ${draftForm(draft, label, save, inputs, below)} ${mutation}`, this);
   }
 }
 customElements.define('record-form', RecordForm);

@@ -409,6 +409,13 @@ describeInChromium('a work order in the explorer', () => {
     // A time alone is on the day of the start.
     await enter({ endDate: '', 'endDate.time': '11:00' });
     expect(await saved()).toEqual(['2026-01-10T09:00:00.000Z', '2026-01-10T10:00:00.000Z']);
+    // Work past midnight goes along with its start, too.
+    await change({ startDate: '2026-03-02T21:00:00Z', endDate: '2026-03-03T01:00:00Z' });
+    await expect.poll(() => page.locator('[name="startDate.time"]').inputValue()).toBe('22:00');
+    await enter({ startDate: '2026-03-03' });
+    await issueAt(page, 'endDate').getByText('Wednesday, moved with the start').waitFor();
+    await enter({ 'endDate.time': '23:00', endDate: '2026-03-02' });
+    await issueAt(page, 'endDate').getByText('Monday, before the start').waitFor();
   });
 
   test('of every kind is entered in a form of its fields, copied as a mutation, and undone', async () => {
@@ -563,6 +570,7 @@ describeInChromium('a work order in the explorer', () => {
       { name: 'Inspection', ...at('2036-12-03', '2036-12-03') },
       { name: 'Without an end', ...at('2036-11-01') },
     );
+    const count = async () => (await service.data('{ workOrders { totalCount } }')).workOrders.totalCount;
     for (const [clash, ...times] of [
       ['', '2036-12-01', '11:00', '2036-12-01', '12:00'],
       ['Winter service (Dec 01, 2036 8:00 AM to 11:00 AM) and 1 more', '2036-12-01', '10:00', '2036-12-02', ''],
@@ -572,8 +580,17 @@ describeInChromium('a work order in the explorer', () => {
       for (const [at, name] of ['startDate', 'startDate.time', 'endDate', 'endDate.time'].entries())
         await page.locator(`[name="${name}"]`).fill(times[at] ?? '');
       await save(page).click();
-      if (clash) await page.getByText(`Not saved: Crane 3 has ${clash} at this time.`).waitFor();
-      if (clash) await saveAllTheSame(page);
+      if (clash) {
+        const asked = page.getByText(`Not saved: Crane 3 has ${clash} at this time.`);
+        await asked.waitFor();
+        const before = await count();
+        // A double click, or Enter twice, stores nothing.
+        await page.keyboard.press('Enter');
+        await save(page).click();
+        await asked.waitFor();
+        expect(await count()).toBe(before);
+        await saveAllTheSame(page);
+      }
       await status(page).getByText('Work order created.').waitFor();
     }
     await page.getByRole('link', { name: 'Edit' }).click();
@@ -590,7 +607,7 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByLabel('Move start and end by days').fill('-1');
     await page.getByRole('button', { name: 'Change 2 work orders' }).click();
     await page.getByText('Not saved: Crane 3 has Move 0 (Dec 05, 2036) at this time.').waitFor();
-    await page.getByRole('button', { name: 'Change 2 work orders all the same' }).click();
+    await saveAllTheSame(page);
     await status(page).getByText('2 work orders changed.').waitFor();
     await page.getByRole('link', { name: 'New work order' }).click();
     await page.getByRole('form').waitFor();
