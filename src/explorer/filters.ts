@@ -5,7 +5,7 @@ import { ref } from 'lit-html/directives/ref.js';
 import { capitalized } from '../model/labels.ts';
 import { addressOf, type Filter, homeOf, textOf, type View } from './address.ts';
 import { dayWords } from './days.ts';
-import { inOrder, isLink, kindOf, linkOf, nameOf, operators, title, typeOf } from './kinds.ts';
+import { countText, inOrder, isLink, kindOf, linkOf, nameOf, operators, title, typeOf } from './kinds.ts';
 import { picker } from './picker.ts';
 import { filterGroups, groupsQuery, namesOf, query, whereOf } from './queries.ts';
 import type { Data } from './service.ts';
@@ -60,8 +60,9 @@ const yesNo = (value: string): string => ({ true: 'yes', false: 'no' })[value] ?
 
 const alternatives = new Intl.ListFormat('en', { type: 'disjunction' });
 
+/** The conditions of a table, and the way to the records that they leave out. */
 export function chips(view: View, data: Data) {
-  const { kind = '', filters = [] } = view;
+  const { kind = '', search, filters = [] } = view;
   const chip = (group: readonly Filter[]) => {
     const { field, operator, value } = group[0] as Filter;
     const isNull = operator === 'isNull';
@@ -74,7 +75,10 @@ export function chips(view: View, data: Data) {
     const others = firstPage(view, { filters: filters.filter((filter) => !group.includes(filter)) });
     return html`<li class="chip">${text} ${printed} <a href=${others} aria-label=${`Remove: ${text}`}>×</a></li>`;
   };
-  return html`<ul class="chips row" aria-label="Filters">${filterGroups(filters).map(chip)}</ul>`;
+  const total: number = data.all?.totalCount ?? 0;
+  const all = html`<a class="link" href=${firstPage(view, { filters: [] })}>All ${countText(kind, total)}</a>`;
+  return html`<ul class="chips row" aria-label="Filters">${filterGroups(filters).map(chip)}</ul>
+    ${filters.length > 0 && !search && total > 0 ? all : nothing}`;
 }
 
 function addFilter(view: View, form: HTMLFormElement, chosen?: string): void {
