@@ -248,12 +248,10 @@ class ImportDialog extends HTMLElement {
     const imported = new Set(answered.flatMap((doubt) => (doubt.answer === 'Leave out' ? [] : keysOf(doubt))));
     // A remedy may put other rows in the same doubt: all are asked about again.
     const open = [...checked.doubts.values()].filter((doubt) => keysOf(doubt).some((key) => !imported.has(key)));
-    const isOpen = ({ answer, message }: Doubt) =>
-      answer !== 'Leave out' && open.some((doubt) => doubt.message === message);
+    const isSettled = ({ answer, message }: Doubt) =>
+      answer === 'Leave out' || open.every((doubt) => doubt.message !== message);
     // No button moves below the pointer.
-    this.#asked = [...answered.filter((doubt) => !isOpen(doubt)), ...open].toSorted((a, b) =>
-      a.message < b.message ? -1 : 1,
-    );
+    this.#asked = [...answered.filter(isSettled), ...open].toSorted((a, b) => (a.message < b.message ? -1 : 1));
   }
 
   #done = 0;
