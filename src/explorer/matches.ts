@@ -37,11 +37,10 @@ export function bestQueries(kind: string, text: string, size: number, nodes: str
   const forms = spellingsOf(text);
   const ofUids = new Set(forms.flatMap((form) => [form, form.toUpperCase()]));
   const conditions = (alike: string, exact: string) =>
-    textFields(kind).flatMap((field): object[] =>
-      field === 'uid'
-        ? [...ofUids].map((form) => ({ uid: { [exact]: form } }))
-        : forms.map((form) => ({ [field]: { [alike]: form } })),
-    );
+    textFields(kind).flatMap((field) => {
+      const [operator, texts] = field === 'uid' ? [exact, [...ofUids]] : [alike, forms];
+      return texts.map((form) => ({ [field]: { [operator]: form } }));
+    });
   if (text === '' || textFields(kind).length === 0) return [];
   const exact = { or: [{ id: { eq: text } }, ...externalIdConditions(kind, text), ...conditions('alike', 'eq')] };
   const beginning = { or: conditions('startsAlike', 'startsWith') };
