@@ -3,6 +3,7 @@ import { html, nothing } from 'lit-html';
 import { addressOf, type Filter, filterOf, type View } from './address.ts';
 import { dateLocale, timeZone } from './clock.ts';
 import { isFinished, kindNames, kindOf, linkOf, nameOf, title as titleOf } from './kinds.ts';
+import { rankMatches } from './matches.ts';
 import { ascending, atMost, groupsQuery, query, selectionOf, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { chooseFiles, statusLink } from './table.ts';
@@ -11,6 +12,8 @@ import { button, cell, headOf, labelStyle, link, newLink, notice, phoneLine, tab
 /** Groups of unfinished records by the conditions of their tables, in the order of a time. */
 const groups: readonly (readonly [title: string, kind: string, time: string, ...conditions: string[]])[] = [
   ['Overdue', 'WorkOrder', 'endDate', 'endDate.lt:today'],
+  // Of those without a status, nobody knows whether they are finished.
+  ['Returns overdue', 'Allocation', 'endDate', 'endDate.gte:today-90', 'endDate.lt:today', 'statusId.isNull:false'],
   ['Due today', 'WorkOrder', 'endDate', 'endDate.eq:today'],
   ['Starts today', 'WorkOrder', 'startDate', 'startDate.eq:today', 'endDate.ne:today'],
   ['In progress', 'WorkOrder', 'endDate', 'startDate.lt:today', 'endDate.gt:today'],
@@ -28,11 +31,16 @@ const statusLabels = { first: atMost(20), where: { key: { startsWith: 'STATUS:' 
 const firstQuery = [
   ...kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')),
   `statuses: ${groupsQuery('WorkOrder', 'status', 50)}`,
+  `returns: ${groupsQuery('Allocation', 'status', 50)}`,
   query('labels', statusLabels, 'nodes { key name color }'),
 ].join('\n  ');
 
-const statusesOf = ({ statuses }: Data): readonly Data[] =>
-  statuses.groups.map(({ statusId: id, status }: Data) => status ?? { id });
+/** The statuses of work orders and allocations, by their IDs. */
+const statusesOf = ({ statuses, returns }: Data): readonly Data[] =>
+  rankMatches(
+    [...statuses.groups, ...returns.groups].map(({ statusId: id, status }) => status ?? { id }),
+    '',
+  );
 
 /** The IDs of the finished statuses: those of the address, or by their names. */
 const finishedOf = ({ finished }: View, data: Data): readonly string[] =>
@@ -67,7 +75,7 @@ function groupOf([title, kind, field]: (typeof groups)[number], address: string,
   const all = html`<tr><th scope="row"><a class="link" href=${address}>All ${totalCount.toLocaleString()}</a></th></tr>`;
   return html`<tbody>
     <tr>
-      <th scope="rowgroup" .style=${'white-space: nowrap'}><h2 class=${title === 'Overdue' ? 'error' : nothing}>${title}
+      <th scope="rowgroup" .style=${'white-space: nowrap'}><h2 class=${title.endsWith('verdue') ? 'error' : nothing}>${title}
         <small>${totalCount.toLocaleString()}</small></h2></th>
       <td class="more"></td><td class="more"></td><td></td>
       <td><div><small>${titleOf(field)}</small> <a class="link" href=${address} aria-label=${`Show all: ${title}`}>Show&nbsp;all</a></div></td>
@@ -88,8 +96,8 @@ function finishedChoice(view: View, data: Data) {
       href=${addressOf({ ...view, finished: changed.join(',') || 'none' })}>${nameOf(status)}</a>`;
   };
   return html`<details>
-    <summary class="quiet">Finished work orders are not listed: ${names.join(', ') || 'no status is a finished one'}</summary>
-    <div class="row">Statuses of finished work orders: ${statusesOf(data).map(choice)}</div>
+    <summary class="quiet">Finished work orders and allocations are not listed: ${names.join(', ') || 'no status is a finished one'}</summary>
+    <div class="row">Statuses of finished ones: ${statusesOf(data).map(choice)}</div>
   </details>`;
 }
 
@@ -206,7 +214,7 @@ export const overview: Viewer = {
     data.statuses ? [firstQuery, agendaQuery(view, data), ...charts.map(chartQuery)] : [firstQuery],
   draw(view, data, { mayWrite }) {
     const isEmpty = kindNames.every((kind) => totalOf(kind, data) === 0);
-    const overdue: number = data.group0?.totalCount ?? 0;
+    const overdue: number = (data.group0?.totalCount ?? 0) + (data.group1?.totalCount ?? 0);
     const today = new Date().toLocaleDateString(dateLocale, { weekday: 'long', day: 'numeric', month: 'long' });
     const drawn = charts.map((chart, index) => chartOf(chart, data[`chart${index}`], totalOf(chart.kind, data)));
     return {

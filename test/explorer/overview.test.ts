@@ -35,12 +35,13 @@ describeInChromium('the overview', () => {
   const newPage = usePages();
   beforeAll(async () => {
     const labels =
-      '[{ key: "STATUS:done", name: "Erledigt", color: "#2e7d32" }, { key: "STATUS:held", name: "On hold" }]';
+      '[{ key: "STATUS:done", name: "Erledigt", color: "#2e7d32" }, { key: "STATUS:held", name: "On hold" }, { key: "STATUS:back", name: "Returned" }]';
     await service.data(`mutation { createLabels(input: ${labels}) { id } }`);
     await service.create('/work-orders', ...orders);
     const [crane] = await service.create('/assets', { name: 'Crane' });
-    const times = [{ endDate: day(3) }, { endDate: day(-3) }, { endDate: day(3), statusId: 'done' }];
-    const input = times.map((time) => ({ assetId: crane?.id, startDate: day(-9), ...time }));
+    const times = [{ endDate: day(3) }, { endDate: day(-3) }, { endDate: day(-3), statusId: 'out' }];
+    const finished = ['done', 'back'].flatMap((statusId) => [3, -3].map((days) => ({ endDate: day(days), statusId })));
+    const input = [...times, ...finished].map((time) => ({ assetId: crane?.id, startDate: day(-9), ...time }));
     await service.data('mutation ($input: [CreateAllocationInput!]!) { createAllocations(input: $input) { id } }', {
       input,
     });
@@ -57,9 +58,10 @@ describeInChromium('the overview', () => {
 
   test('has what is overdue, today, next and incomplete, each a table with an address', async () => {
     const { page, visit, origin } = await newPage(service, '/explore');
-    await page.getByText('1 overdue').waitFor();
+    await page.getByText('2 overdue').waitFor();
     expect(await groups(page)).toEqual([
       ['Overdue 1', 'Late'],
+      ['Returns overdue 1', 'Crane'],
       ['Due today 2', 'Ends', 'Both'],
       ['Starts today 1', 'Begins'],
       ['In progress 1', 'Runs'],
@@ -71,6 +73,7 @@ describeInChromium('the overview', () => {
     ]);
     const times = await page.locator('.groups small', { hasText: ' date' }).allInnerTexts();
     expect(times.map((text) => text.replace(' date', ''))).toEqual([
+      'End',
       'End',
       'End',
       'Start',
@@ -107,10 +110,10 @@ describeInChromium('the overview', () => {
 
     // Which statuses are finished is in the address, too.
     await page.goto(`${origin}/explore`);
-    await page.getByText('Finished work orders are not listed: Erledigt').click();
+    await page.getByText('Finished work orders and allocations are not listed: Erledigt, Returned').click();
     await page.getByRole('link', { name: 'Erledigt', exact: true }).first().click();
-    await page.getByText('2 overdue').waitFor();
-    await page.getByText('no status is a finished one').click();
+    await page.getByText('4 overdue').waitFor();
+    await page.getByText('are not listed: Returned').click();
     await page.getByRole('link', { name: 'On hold', exact: true }).first().click();
     await expect.poll(async () => (await groups(page)).map(([title]) => title)).not.toContain('Next seven days 1');
 
