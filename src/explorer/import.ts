@@ -9,7 +9,7 @@ import { describeNotes, type Preview, prepare, preview, requireResumable, startR
 import { findMadeChanges, revertInParts, runDocument, uniqueMessage } from '../import/made-changes.ts';
 import { type Choices, chosenProfile, columnId, likelyKind, type ProposedColumn, propose } from '../import/proposal.ts';
 import { countedRows } from '../import/report.ts';
-import type { Import, ImportRun } from '../import/run.ts';
+import type { Import, ImportRun, Totals } from '../import/run.ts';
 import type { Doubt } from '../import/warnings.ts';
 import { formatCount, quote } from '../model/issues.ts';
 import { listField, pluralize } from '../model/labels.ts';
@@ -21,7 +21,7 @@ import { changeTable, type Explained, explain } from './import-preview.ts';
 import { undoRun } from './imports.ts';
 import { inWords, kindNames, kindOf, numberedName, outsideQuotes, title, undoRunId, words } from './kinds.ts';
 import { yardgraph as client, type Data, read } from './service.ts';
-import { button, headOf, menu, notice, openDialog } from './values.ts';
+import { button, headOf, menu, notice, openDialog, timeTexts } from './values.ts';
 import { report } from './writes.ts';
 
 /** A message of the command, with the titles of fields and options, and without IDs and advice on other options. */
@@ -98,7 +98,7 @@ class ImportDialog extends HTMLElement {
   #note: { name: string; text: string | null; isStale?: boolean } = { name: '', text: null };
   #checked: Checked | undefined;
   #isOpen = false;
-  #stored: { counts: string; refused: { name: string; texts: readonly string[] }[]; made?: Data } | undefined;
+  #stored: { totals: Totals; refused: { name: string; texts: readonly string[] }[]; made?: Data } | undefined;
   /** They exist only here until somebody downloads them. */
   #refusedRows = 0;
   #problem = '';
@@ -241,7 +241,7 @@ class ImportDialog extends HTMLElement {
     const explained = await explain(work, checked);
     const notes: string[] = [];
     const totals = { ...checked.totals, missing: new Map() };
-    describeNotes(work, { ...checked, totals }, (note) => notes.push(inTitles(note)));
+    describeNotes(work, { ...checked, totals }, (note) => notes.push(inTitles(note)), true);
     signal.throwIfAborted();
     this.#checked = { ...checked, ...explained, notes };
     const keysOf = ({ message, rows }: Doubt) => rows.map((row) => `${message} ${row}`);
@@ -275,24 +275,21 @@ class ImportDialog extends HTMLElement {
       writeEntry('yardgraph.imports', [[key, this.#choices], ...others.slice(0, 19)]);
       const refused = work.files.map((file) => {
         const texts: string[] = [];
-        const name = file.name.replace(/(\.\w{1,10})(?:\.gz)?$/, '.refused$1');
+        const name = file.name.replace(/(?:\.refused)?(\.\w{1,10})(?:\.gz)?$/, '.refused$1');
         return { name, texts, write: (part: string) => void texts.push(part), describe: inTitles };
       });
       const fileKeys = work.files.map((_, at) => String(at));
       const storing = { run, save, fileKeys, restart: text ? restart : undefined };
-      const said: string[] = [];
-      const output = { say: (line: string) => void said.push(line), table() {} };
       const options = { storing, refusedFiles: refused, isPreviewed: !text };
-      const { refused: refusedRows } = await store({ ...work, signal }, options, output).catch((error: Error) => {
+      const { totals } = await store({ ...work, signal }, options, { say() {}, table() {} }).catch((error: Error) => {
         const soFar = `Stored or refused so far: ${this.#progress || 'no rows'}`;
         throw new Error(`${error.message}. ${soFar}. Try again to go on: nothing is stored twice.`);
       });
       const { importRun: made } = await work.yardgraph.graphql(runDocument, { id: run.id });
       localStorage.removeItem(name);
       document.dispatchEvent(new Event('report'));
-      const counts = said.filter((line) => /created/i.test(line)).join('. ');
-      [this.#refusedRows, this.#isChanged] = [refusedRows, false];
-      this.#stored = { counts, refused: refused.filter(({ texts }) => texts.length > 0), made };
+      [this.#refusedRows, this.#isChanged] = [totals.rows.REJECTED, false];
+      this.#stored = { totals, refused: refused.filter(({ texts }) => texts.length > 0), made };
     });
     this.#isStoring = true;
     return ended.finally(() => (this.#isStoring = false));
@@ -313,21 +310,21 @@ class ImportDialog extends HTMLElement {
           ${isShown ? columnTable(shown) : nothing}
           ${isShown ? settings(shown) : nothing}
         </fieldset>
-        <p class="save row"><span role="status">${this.#isBusy ? `Working… ${this.#progress}` : this.#sum()}</span>
+        <p class="save row"><span role="status">${this.#isBusy ? `Working… ${this.#progress}` : !this.#stored && this.#sum()}</span>
           <span class="end row">${this.#isBusy ? button('Stop', () => this.#end()) : close} ${this.#next()}</span></p>`,
       this,
     );
   }
 
   #sum(): string {
-    const { CREATED = 0, UPDATED = 0, UNCHANGED = 0, REJECTED = 0 } = this.#checked?.totals.rows ?? {};
-    if (this.#stored || this.#problem || !this.#work) return '';
-    if (!this.#checked) return 'This import was stopped: what it has stored is not stored again.';
+    const { totals } = this.#stored ?? this.#checked ?? {};
+    if (this.#problem || !this.#work) return '';
+    if (!totals) return 'This import was stopped: what it has stored is not stored again.';
+    const { CREATED, UPDATED, UNCHANGED, REJECTED } = totals.rows;
     const leftOut = this.#work.scanned.total - CREATED - UPDATED - UNCHANGED - REJECTED;
-    const parts = { new: CREATED, changed: UPDATED, unchanged: UNCHANGED, refused: REJECTED, 'left out': leftOut };
-    return Object.entries(parts)
-      .filter(([name, count]) => count > 0 || name === 'new')
-      .map(([name, count]) => `${formatCount(count)} ${name}`)
+    const names = [...(this.#stored ? ['created', 'updated'] : ['new', 'changed']), 'unchanged', 'refused', 'left out'];
+    return [CREATED, UPDATED, UNCHANGED, REJECTED, leftOut]
+      .flatMap((count, at) => (count > 0 || at === 0 ? `${formatCount(count)} ${names[at]}` : []))
       .join(', ');
   }
 
@@ -335,10 +332,10 @@ class ImportDialog extends HTMLElement {
     if (this.#isBusy) return nothing;
     if (this.#problem) return button('Try again', () => void (this.#work ? this.#change({}) : this.#propose()));
     const made = this.#stored?.made;
-    if (made) return button('Undo', () => void undoRun(made));
+    if (made) return button('Undo', () => this.mayClose() && void undoRun(made));
     const { changed = 0, totals } = this.#checked ?? {};
     if (this.#stored || !this.#work || (changed === 0 && totals?.rows.REJECTED === 0)) return nothing;
-    if (this.#asked.some(({ answer }) => !answer)) return html`<b>First choose Leave out or Import above.</b>`;
+    if (this.#asked.some(({ answer }) => !answer)) return html`<b>First answer the questions above.</b>`;
     const label = changed > 0 ? `Import ${countedRows(changed)}` : totals ? 'Get the refused rows' : 'Go on';
     return button(label, () => void this.#store(), 'primary');
   }
@@ -373,7 +370,7 @@ class ImportDialog extends HTMLElement {
       ${values.length > 20 ? html`<p><small>and ${formatCount(values.length - 20)} other problems</small></p>` : nothing}`;
     const stored = html`<p class="notice pad">${countedRows(namesakes.length)} with names of stored records, such as ${[...new Set(namesakes)].slice(0, 3).join(', ')}. They become second records.</p>`;
     return html`${this.#asked.map(this.#ask)} ${values.length > 0 ? table() : nothing} ${namesakes.length > 0 ? stored : nothing}
-      ${[...totals.missing].map(([kind, names]) => (names.size > 0 ? this.#created(kind, names) : nothing))}
+      ${[...totals.missing].map((missing) => this.#created(...missing))}
       ${this.#used()} ${changeTable(checked, checked)}
       <p>${notes.map((note) => html`<small>${note}</small><br>`)}</p>`;
   }
@@ -387,7 +384,8 @@ class ImportDialog extends HTMLElement {
     );
     const { message, first, rows } = doubt;
     const listed = `${first.join('; ')}${rows.length > first.length ? '; …' : ''}`;
-    return notice(`${countedRows(rows.length)} ${inTitles(message)}: ${listed}`, buttons, 'notice pad');
+    const times = listed.replace(/\b\d{4}-\d\d-\d\dT[\d:.]{8,12}Z/g, (time) => timeTexts(time).whole);
+    return notice(`${countedRows(rows.length)} ${inTitles(message)}: ${times}`, buttons, 'notice pad');
   };
 
   #remedy({ text, link, meant, creatable }: Checked['values'][0], { values, keys }: Checked): unknown {
@@ -411,6 +409,7 @@ class ImportDialog extends HTMLElement {
   }
 
   #created(kind: RecordKind, names: ReadonlySet<string>): unknown {
+    if (names.size === 0) return nothing;
     const lists = [listField(kind), ...(kind.name === 'Label' ? labelledTypes : [])];
     const createMissing = this.#choices.createMissing.filter((list) => !lists.includes(list));
     // Labels have keys here, such as `ASSET_TYPE:Crane`.
@@ -418,6 +417,7 @@ class ImportDialog extends HTMLElement {
     const first = [...names].slice(0, 5).map(kind.name === 'Label' ? ofLabel : String);
     const count = kind.name === 'Label' ? '' : `${pluralize(names.size, kind)}, `;
     const text = `${count}${first.join(', ')}${names.size > 5 ? ', …' : ''}`;
+    if (this.#stored) return html`<p>Created for links to them: ${text}</p>`;
     return html`<p class="row">To create: ${text} ${button('Do not create', () => this.#change({ createMissing }))}</p>`;
   }
 
@@ -436,14 +436,14 @@ class ImportDialog extends HTMLElement {
   }
 
   #result(): unknown {
-    const { counts, refused = [], made } = this.#stored ?? {};
-    const kind = this.#columns[0]?.kind.name ?? '';
-    const newest = html`<a class="link" href=${addressOf({ kind, sort: '-createdAt' })}>Show the new ${words(kindOf(kind).list)}</a>`;
+    if (!this.#stored) return nothing;
+    const { totals, refused, made } = this.#stored;
+    const records = html`<a class="link" href=${addressOf({ view: 'imports', id: made?.id })}>Show the records</a>`;
     const download = ({ name, texts }: (typeof refused)[number]) => html`<p>Not stored, with the reasons:
       <a class="link" href=${URL.createObjectURL(new Blob([...texts]))} download=${name}
         @click=${() => (this.#refusedRows = 0)}>${name}</a>. Correct the rows, and drop that file.</p>`;
-    if (counts === undefined) return nothing;
-    return html`<p><b>${counts}</b> ${made?.created > 0 && kindNames.includes(kind) ? newest : nothing}</p> ${refused.map(download)}`;
+    return html`<p><b>${made ? '' : 'Nothing was stored. '}${this.#sum()}</b> ${made ? records : nothing}</p>
+      ${[...totals.missing].map((missing) => this.#created(...missing))} ${refused.map(download)}`;
   }
 }
 /** Undoes an import of the list, as a run of its own. Returns the message of its end. */

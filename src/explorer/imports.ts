@@ -12,15 +12,16 @@ import { report } from './writes.ts';
 const fileOf = ({ message, id }: Data): string =>
   (message ?? id).replace(/import of | \([\w-]{1,64}\)$/g, '').replace(/^(?:Undo of Undo of )+(.*)/s, '$1 again');
 
-const countsOf = ({ created, updated, deleted }: Data): string =>
-  Object.entries({ new: created, changed: updated, deleted })
-    .flatMap(([what, count]) => (count > 0 ? `${count.toLocaleString()} ${what}` : []))
+const countsOf = (run: Data, words = { created: 'new', updated: 'changed', deleted: 'deleted' }): string =>
+  Object.entries(words)
+    .flatMap(([what, word]) => (run[what] > 0 ? `${run[what].toLocaleString()} ${word}` : []))
     .join(', ');
 
 /** Asks before it undoes an import, of this page or of a dialog. */
 export async function undoRun(run: Data, page?: Page): Promise<void> {
-  const name = fileOf(run).replace(/^Undo of/, 'the undo of');
-  if (!confirm(`Undo ${name}? ${countsOf(run)}`)) return;
+  const name = fileOf(run).replace(/^(?:Undo of )?/, (undo) => (undo ? 'the undo of ' : 'the import of '));
+  const undone = { created: 'will be deleted', updated: 'will be changed back', deleted: 'will be stored again' };
+  if (!confirm(`Undo ${name.replace(/ again$/, '')}? Of its records, ${countsOf(run, undone)}.`)) return;
   document.querySelector<HTMLDialogElement>('dialog.import')?.close();
   report(`Undoing ${name}…`);
   const { undoImport } = await import('./import.js');

@@ -10,7 +10,7 @@ import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
 import { kindOfId, label, labelKey, labelledFields } from '../records/index.ts';
 import { contradiction, type RowIndex } from './items.ts';
-import type { WarnOf } from './reading.ts';
+import type { Reading, WarnOf } from './reading.ts';
 import { readNodes, slices } from './requests.ts';
 import { columnPath, type FileRow, keyValue, type LinkCell } from './row.ts';
 
@@ -19,7 +19,7 @@ export type Edit = readonly [row: number, field: string, by: readonly string[]];
 
 /** An unknown label may be one that the import brings. */
 export async function findEdits(
-  yardgraph: Yardgraph,
+  { yardgraph, reader }: Reading & { readonly yardgraph: Yardgraph },
   index: RowIndex,
   rows: readonly FileRow[],
   bringsLabels: boolean,
@@ -36,7 +36,7 @@ export async function findEdits(
     return edited.length > 0 ? [{ ...beside, target, edited }] : [];
   });
   const exported = differing.filter(({ row }) => isExported(row));
-  const ofRows = exported.map(({ row, id }): Wanted => [row.kind, row.id, [id.field]]);
+  const ofRows = exported.map(({ row, id }): Wanted => [row.kind, row.id, [id.field, 'updatedAt']]);
   const stored = await readByKeys(yardgraph, ofRows);
   const linkOf = (row: FileRow, field: string) => (stored.get(row.id ?? '')?.[field] as string | undefined) ?? null;
   const linked = await readByKeys(
@@ -56,7 +56,9 @@ export async function findEdits(
     if ((link === value || (before && isStored)) && hasText && !isRenamed) {
       const message = `the ID beside it is of another ${kind === label ? words(name) : kind.label}: the name counts`;
       const column = row.source.names[texts[0]?.cell ?? -1] ?? name;
-      if (value !== null && link !== value) warnOf(row.file)?.({ line: row.source.line, column, message });
+      // A changed record has probably got the name from an earlier import of this file.
+      const isAlone = value !== null && link !== value && !reader.isOlder(row, before);
+      if (isAlone) warnOf(row.file)?.({ line: row.source.line, column, message });
       return [[at, field, edited.map(({ by }) => by)]];
     }
     return kind === label && (before || (!isEmpty && (target || !bringsLabels))) ? [[at, field, []]] : [];

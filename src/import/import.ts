@@ -19,7 +19,7 @@ import {
   sendRows,
   type Totals,
 } from './run.ts';
-import { addDoubt, type Doubt, WarningCollector } from './warnings.ts';
+import { addDoubts, type Doubt, WarningCollector } from './warnings.ts';
 
 /** In one mutation. Parts of a larger import take less memory, and hold up others briefly. */
 const maxSmall = 5_000;
@@ -103,7 +103,7 @@ export async function preview(work: Import) {
       for (const outcome of outcomes) {
         tally.add(outcome);
         if (outcome.outcome === 'REJECTED') refusals.add(outcome);
-        addDoubt(doubts, outcome, work.upsertKeys.get(outcome.row.kind), work.files);
+        addDoubts(doubts, outcome, work.upsertKeys.get(outcome.row.kind), work.files);
         if (outcome.outcome === 'UPDATED' && updated.length < 20) updated.push(outcome);
         if (outcome.outcome === 'CREATED' && newNames.length < maxSmall)
           newNames.push(rowKeyText(outcome.row, 'name') ?? '');
@@ -132,9 +132,10 @@ export function describePreview(work: Import, checked: Preview, { say, table }: 
 }
 
 /** Says the warnings of a preview, and the records to create or delete. */
-export function describeNotes(work: Import, { totals, missing, problem }: Preview, say: Output['say']): void {
+export function describeNotes(work: Import, checked: Preview, say: Output['say'], asks = false): void {
+  const { totals, missing, problem } = checked;
   sayUnchecked(totals, say);
-  sayWarnings(work, say);
+  sayWarnings(work, say, asks);
   sayCreatedNames('To create for links to them', totals, say);
   for (const [kind, ids] of missing) {
     say(`To delete, because they are not in the files: ${pluralize(ids.length, kind)}`);
@@ -153,10 +154,10 @@ function sayCreatedNames(what: string, { missing }: Totals, say: Output['say']):
   for (const [kind, { size }] of missing) if (size > 0) say(`${what}: ${pluralize(size, kind)}`);
 }
 
-function sayWarnings({ warnings }: Import, say: Output['say']): void {
+function sayWarnings({ warnings }: Import, say: Output['say'], asks = false): void {
   const groups = [...warnings].flatMap(([file, collected]) => collected.groups().map((group) => ({ file, ...group })));
   for (const areFacts of [true, false]) {
-    const some = groups.filter(({ first: { isFact = false } }) => isFact === areFacts);
+    const some = groups.filter(({ first: { isFact = false, isAsked } }) => isFact === areFacts && !(asks && isAsked));
     if (some.length > 0) say(areFacts ? 'Left out:' : 'Allowed, and probably wrong:');
     for (const { file, message, first, count: number } of some) {
       const { line, column, detail = '' } = first;
@@ -203,7 +204,7 @@ export async function store(work: Import, { storing, refusedFiles, isPreviewed }
   if (!isPreviewed) sayWarnings(work, say);
   const isDeleted = work.deleteMissing === undefined || (await deleteMissing(work, totals, say));
   return {
-    refused,
+    totals,
     isNothing: refused > 0 && refused === work.scanned.total,
     isWhole: refused === 0 && isDeleted,
   };

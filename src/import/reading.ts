@@ -1,7 +1,7 @@
 /** No file is held in memory: each step reads it from its beginning. */
 import { StartError } from '../errors.ts';
 import { listField } from '../model/labels.ts';
-import type { RecordKind } from '../model/record-kind.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
 import { asset, linkOrder, recordKinds } from '../records/index.ts';
 import { type Column, columnKey, createColumnFinder, matchColumns, normalizeName } from './columns.ts';
 import { type ImportFile, requireUnchanged } from './file.ts';
@@ -274,11 +274,11 @@ export function createFileReader(profile: Profile, { files, encoding, columns, a
       }
     },
     table: (file: ImportFile) => (file.format === 'csv' ? readTable(file, readOptions(file)) : undefined),
-    /** When the record of an exported row had last changed. */
-    writtenAt({ kind, source: { names, cells } }: FileRow): string {
+    /** True if the record was changed after an exported row was written. A spreadsheet may show and save no seconds. */
+    isOlder({ kind, source: { names, cells } }: FileRow, record: Values | null | undefined): boolean {
       const text = cellText(cells[names.findIndex((name) => normalizeName(name) === 'updatedat')]);
       const read = parseTime(text?.trim() ?? '', optionsOf(kind).form);
-      return 'value' in read ? String(read.value) : '';
+      return 'value' in read && String(record?.updatedAt ?? '').slice(0, 16) > String(read.value).slice(0, 16);
     },
   };
 }

@@ -94,6 +94,8 @@ export interface RowOutcome {
   /** In a preview: the record before and after the import. */
   readonly before?: Values | undefined;
   readonly after?: Values | undefined;
+  /** The record was changed after the row was written, which changes it. */
+  readonly isOlder?: boolean;
   /** Link fields that a preview leaves out: an earlier part would create or change their target. */
   readonly unchecked: ReadonlySet<string>;
   /** Cells whose IDs are stored as IDs of another system. */
@@ -126,9 +128,10 @@ export function rowKeyText({ id, fields, externalIds }: RecordRow, by: string): 
 /** A copy: for a slice, V8 would keep the whole chunk of the file. */
 export const detached = (text: string): string => JSON.parse(JSON.stringify(text));
 
-/** Allowed, and probably a mistake unless it is a fact. */
+/** Allowed, and probably a mistake unless it is a fact. The explorer asks about the row in place of some. */
 export interface Warning {
   readonly isFact?: boolean;
+  readonly isAsked?: boolean;
   readonly line: number;
   readonly column: string;
   readonly message: string;

@@ -152,7 +152,7 @@ async function editsOf(work: Import, { index, storing }: Pass, rows: readonly Fi
   const key = storing && partKey(work, storing, rows);
   const noted = key === undefined ? undefined : storing?.run.edits?.[key];
   if (noted) return noted;
-  const edits = await findEdits(work.yardgraph, index, rows, bringsLabels(work), warnOf);
+  const edits = await findEdits(work, index, rows, bringsLabels(work), warnOf);
   if (storing && key !== undefined && edits.length > 0) {
     storing.run.edits = { ...storing.run.edits, [key]: edits };
     storing.save();
@@ -224,11 +224,11 @@ async function warnOfAlikeKeys({ yardgraph, upsertKeys, warnings }: Import, outc
  * Keys that a spreadsheet has taken for numbers, but for their last digits, and letters that it has lost. Values newer
  * than an export, and those of an earlier row, after which this one was refused.
  */
-function warnOfReplaced({ reader, warnings }: Import, outcomes: readonly RowOutcome[]): void {
+function warnOfReplaced({ warnings }: Import, outcomes: readonly RowOutcome[]): void {
   for (const settled of outcomes.filter(({ outcome }) => outcome === 'UPDATED')) {
-    const { row, before } = settled;
-    const warn = (message: string, detail = '') =>
-      warnings.get(row.file)?.warn({ line: row.source.line, column: '', message, detail });
+    const { row, isOlder } = settled;
+    const warn = (message: string, detail = '', isAsked = false) =>
+      warnings.get(row.file)?.warn({ isAsked, line: row.source.line, column: '', message, detail });
     for (const { column, old, now } of cellsOf(settled)) {
       if (typeof old !== 'string' || typeof now !== 'string' || old === now) continue;
       const isNumber = old.trim() && now.trim() && Math.abs(Number(old) - Number(now)) <= Math.abs(Number(old)) * 1e-14;
@@ -241,10 +241,8 @@ function warnOfReplaced({ reader, warnings }: Import, outcomes: readonly RowOutc
     const { names, cells } = row.source;
     if (cells[names.indexOf(reasonColumn)])
       warn('the row was refused before, and would replace values of a stored record');
-    // A spreadsheet may show and save no seconds.
-    const [changed = '', written] = [String(before?.updatedAt), reader.writtenAt(row)].map((time) => time.slice(0, 16));
-    if (written && changed > written)
-      warn('the stored record was changed after the file was written: the file replaces its values');
+    if (isOlder)
+      warn('the stored record was changed after the file was written: the file replaces its values', '', true);
   }
 }
 
@@ -297,7 +295,9 @@ async function sendPart(work: Import, pass: Pass, { missing, rows: counts }: Tot
     const reasons = issues.every(creatable) ? issues : issues.filter((issue) => !creatable(issue));
     const explained = reasons.map((issue) => explainIssue(issue, item, sentItems, { ...work, alike }));
     const id = record?.id as string | undefined;
-    return { ...item, outcome, id, issues: explained, before: before ?? undefined, after: record ?? undefined };
+    const isOlder = !storing && outcome === 'UPDATED' && work.reader.isOlder(item.row, before);
+    const compared = { before: before ?? undefined, after: record ?? undefined, isOlder };
+    return { ...item, outcome, id, issues: explained, ...compared };
   });
   for (const outcome of outcomes) index.addOutcome(outcome);
   return outcomes;

@@ -76,24 +76,33 @@ export interface Doubt {
 export const isOfDeleted = ({ kind, id = '' }: RecordRow, { code, path }: RowIssue): boolean =>
   code === 'no-record' && path[0] === 'id' && kindOfId(id) === kind;
 
+/** An end without a time is the whole day. */
+const isReversed = ({ startDate: start, endDate: end }: RowOutcome['row']['fields']): boolean =>
+  typeof start === 'string' && typeof end === 'string' && start > end.replace('T00:00:00.000', 'T24');
+
 /** `by` is the key that finds stored records. Most rows are in no doubt: that takes little time. */
-export function addDoubt(doubts: Map<string, Doubt>, settled: RowOutcome, by = '', files: readonly unknown[] = []) {
-  const { row, issues, before, after } = settled;
-  const isGone = issues.some((issue) => isOfDeleted(settled.row, issue));
+export function addDoubts(doubts: Map<string, Doubt>, settled: RowOutcome, by = '', files: readonly unknown[] = []) {
+  const { row, issues, outcome, before, after, isOlder } = settled;
+  const { kind, fields, source } = row;
+  const record = () => [fields.uid ?? fields.reference ?? fields.number, fields.name].filter(Boolean).join(' ');
+  const add = (message: string, text: unknown, answer = 'Import') => {
+    const doubt = doubts.get(message) ?? { message, first: [], rows: [], answers: ['Leave out', answer] };
+    doubts.set(message, doubt);
+    const line = [`line ${source.line}`, text].filter(Boolean).join(', ');
+    if (doubt.rows.push(placeOf(files, row)) <= 3) doubt.first.push(line);
+  };
+  if (isReversed(fields) && ['CREATED', 'UPDATED'].includes(outcome))
+    add('would end before the start', `${record()}, ${fields.startDate} – ${fields.endDate}`);
+  if (isOlder) add(`would replace newer values of stored ${kind.pluralLabel}`, record());
+  if (issues.some((issue) => isOfDeleted(row, issue)))
+    return add(`may belong to a deleted ${kind.label}`, fields.name, 'Import as new');
   // An export has the IDs of its records.
-  if (!isGone && (by === 'key' || (by === 'id' && row.id !== undefined))) return;
-  const [old = '', now = ''] = before ? [before, after].map((record) => String(record?.name)) : [];
-  const renamed = old === now || sortKey(old) === sortKey(now) ? undefined : `${old} → ${now}`;
-  const text = isGone ? (row.fields.name ?? '') : before ? renamed : totalIn(row.source);
-  if (text === undefined) return;
-  const rename = `would rename a stored ${row.kind.label}, found by ${columnPath(by).at(-1)}`;
-  const other = before ? rename : 'may be a total or a footer';
-  const message = isGone ? `may belong to a deleted ${row.kind.label}` : other;
-  const answers = ['Leave out', isGone ? 'Import as new' : 'Import'];
-  const doubt = doubts.get(message) ?? { message, first: [], rows: [], answers };
-  doubts.set(message, doubt);
-  const line = [`line ${row.source.line}`, text].filter(Boolean).join(', ');
-  if (doubt.rows.push(placeOf(files, row)) <= 3) doubt.first.push(line);
+  if (by === 'key' || (by === 'id' && row.id !== undefined)) return;
+  const total = before ? undefined : totalIn(source);
+  if (total !== undefined) add('may be a total or a footer', total);
+  const [old = '', now = ''] = before ? [String(before.name), String(after?.name)] : [];
+  if (old !== now && sortKey(old) !== sortKey(now))
+    add(`would rename a stored ${kind.label}, found by ${columnPath(by).at(-1)}`, `${old} → ${now}`);
 }
 
 /** The most values to compare, in some 20 MB of memory. */
@@ -135,11 +144,9 @@ export function createRowChecker(
         say(`values differ only in ${describeDifference(text, first.text)}`, both);
       }
     }
-    if (totalIn(source) !== undefined) warn({ line, column: '', message: 'this row is probably a total or a footer' });
-    const { startDate: start, endDate: end } = fields;
-    // An end without a time is the whole day.
-    if (typeof start === 'string' && typeof end === 'string' && start > end.replace('T00:00:00.000', 'T24'))
-      warn({ line, column: '', message: 'the row ends before it starts' });
+    if (totalIn(source) !== undefined)
+      warn({ isAsked: true, line, column: '', message: 'this row is probably a total or a footer' });
+    if (isReversed(fields)) warn({ isAsked: true, line, column: '', message: 'the row ends before it starts' });
     if (fields.latitude === 0 && fields.longitude === 0) {
       warn({ line, column: 'latitude', message: 'the coordinates are 0 and 0, which is in the Atlantic' });
     }

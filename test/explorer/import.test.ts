@@ -1,7 +1,7 @@
 /** A file that is dropped on a table of the explorer, in a real browser: it is previewed and stored as `yardgraph import` does it. */
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import type { Page, Request } from 'playwright-core';
+import type { Dialog, Page, Request } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { barriers, describeInChromium, enterKey, look, moveTo, usePages } from '../support/browser.ts';
 import { useService, useSharedService } from '../support/service.ts';
@@ -68,21 +68,24 @@ describeInChromium('a file in the explorer', () => {
     await look(page, 'explorer-import');
 
     await page.getByRole('button', { name: 'Import 2 rows' }).click();
-    await page
-      .getByText('2 created, 0 updated, 0 unchanged, 1 refused. Created for links to them: 2 locations')
-      .waitFor();
+    await page.getByText('2 created, 1 refused').waitFor();
+    await page.getByText('Created for links to them: 2 locations, North yard, South yard').waitFor();
     expect(await assets()).toEqual([
       { name: 'Crane', uid: 'A-1', acquiredAt: '2025-12-31T00:00:00.000Z', currentLocation: { name: 'North yard' } },
       { name: 'Lift', uid: 'A-2', acquiredAt: '2026-02-01T00:00:00.000Z', currentLocation: { name: 'South yard' } },
     ]);
-    expect(await page.getByRole('link', { name: 'Show the new assets' }).getAttribute('href')).toContain(
-      '?kind=Asset&sort=-createdAt',
+    expect(await page.getByRole('link', { name: 'Show the records' }).getAttribute('href')).toContain(
+      '?view=imports&id=',
     );
     // The table below is live.
     await page.getByRole('rowheader', { name: 'Crane' }).waitFor();
     // The refused rows exist nowhere else.
-    page.once('dialog', (dialog) => dialog.dismiss());
-    await page.getByRole('button', { name: 'Close' }).click();
+    const lost: string[] = [];
+    const keep = (dialog: Dialog) => void [lost.push(dialog.message()), dialog.dismiss()];
+    page.on('dialog', keep);
+    for (const name of ['Close', 'Undo']) await page.getByRole('button', { name, exact: true }).click();
+    page.off('dialog', keep);
+    expect(lost).toEqual(Array(2).fill('Close this import, and lose 1 row not stored?'));
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'assets.refused.csv' }).click(),
@@ -134,7 +137,7 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText(/changes undone/).waitFor();
     await row.getByText(/^undone/).waitFor();
     await page.getByRole('row', { name: 'Undo of assets.csv' }).waitFor();
-    expect(asked).toEqual(Array(2).fill('Undo assets.csv? 4 new'));
+    expect(asked).toEqual(Array(2).fill('Undo the import of assets.csv? Of its records, 4 will be deleted.'));
     expect(await shown?.innerText()).toContain('undone');
     await row.getByRole('link', { name: 'assets.csv' }).click();
     await page.getByText('None of these records is stored now').waitFor();
@@ -195,7 +198,7 @@ describeInChromium('a file in the explorer', () => {
     await drop(other, 'assets.ndjson.gz', file);
     await other.getByRole('button', { name: 'Go on' }).waitFor();
     await press(page, 'Go on');
-    await page.getByText('1,001 created, 0 updated, 0 unchanged, 0 refused').waitFor();
+    await page.getByText('1,001 created, 1 left out').waitFor();
     // It has ended, and is not known any more.
     await press(other, 'Go on');
     await other.getByRole('alert').getByText('in another tab').waitFor();
@@ -222,7 +225,7 @@ describeInChromium('a file in the explorer', () => {
     await page.locator('#side a', { hasText: /^Assets\s+0$/ }).waitFor();
     const message = page.getByText('1 change undone.');
     await message.waitFor();
-    expect(asked).toEqual(Array(2).fill('Undo assets.csv? 1 new'));
+    expect(asked).toEqual(Array(2).fill('Undo the import of assets.csv? Of its records, 1 will be deleted.'));
     await drop(page, 'assets.csv', file);
     await page.getByText('1 new', { exact: true }).waitFor();
     expect(await message.count()).toBe(0);
@@ -295,7 +298,7 @@ describeInChromium('a file in the explorer', () => {
     const totals = doubt('2 rows may be a total or a footer: line 5, Gesamt 2; line 6, Summe');
     const renames = doubt('1 row would rename a stored asset, found by Number: line 2, Excavator → Crane');
     const leaveOut = () => totals.getByRole('button', { name: 'Leave out' }).click();
-    await page.getByText('First choose Leave out or Import above.').waitFor();
+    await page.getByText('First answer the questions above.').waitFor();
     expect(await page.getByRole('button', { name: /^Import \d/ }).count()).toBe(0);
     await leaveOut();
     await page.getByText('1 new, 2 changed, 2 left out').waitFor();
@@ -307,7 +310,7 @@ describeInChromium('a file in the explorer', () => {
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-import-doubts');
     await page.getByRole('button', { name: 'Import 2 rows' }).click();
-    await page.getByText('1 created, 1 updated, 0 unchanged, 0 refused').waitFor();
+    await page.getByText('1 created, 1 updated, 3 left out').waitFor();
     expect((await assets()).map(({ name }: { name: string }) => name)).toEqual(['Excavator', 'Lift ', 'Truck']);
     await page.getByRole('button', { name: 'Close' }).click();
 
@@ -329,7 +332,7 @@ describeInChromium('a file in the explorer', () => {
     await renames.getByRole('button', { name: 'Import' }).click();
     await page.getByRole('button', { name: 'Use "North yard"' }).click();
     await doubt('2 rows would rename a stored asset, found by Number').waitFor();
-    await page.getByText('First choose Leave out or Import above.').waitFor();
+    await page.getByText('First answer the questions above.').waitFor();
   });
 
   test('that was exported says what changes, and which names were changed after it was written', async () => {
@@ -361,6 +364,8 @@ describeInChromium('a file in the explorer', () => {
     expect(await barriers(page)).toEqual([]);
     await problem.getByRole('button', { name: 'Use "Kiel lock"' }).click();
     await page.getByText('0 new, 1 changed, 1 unchanged, 2 refused').waitFor();
+    await page.getByText('1 row would replace newer values of stored assets: line 2, Lift').waitFor();
+    expect(await page.getByText('probably wrong').count()).toBe(0);
     const changes = await page
       .getByRole('row', { name: /^Crane/ })
       .last()
@@ -379,10 +384,14 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('button', { name: 'Import as new' }).click();
     await page.getByText('2 new, 1 changed, 1 refused', { exact: true }).waitFor();
     page.on('dialog', (dialog) => dialog.accept());
-    await drop(page, 'b.csv', new TextEncoder().encode('Gerätenummer;Standort\nXX-1;\n'));
+    await drop(page, 'b.refused.csv', new TextEncoder().encode('Gerätenummer;Standort\nXX-1;\n'));
     await page.getByText('Name: no asset has the Number "XX-1", and a new one needs a name').waitFor();
     await page.getByRole('button', { name: 'Get the refused rows' }).click();
-    await page.getByRole('link', { name: 'b.refused.csv' }).waitFor();
+    await page.getByText('Nothing was stored. 0 created, 1 refused').waitFor();
+    await page.getByRole('link', { name: 'b.refused.csv', exact: true }).waitFor();
+    await drop(page, 'work-orders.csv', new TextEncoder().encode('Name;Beginn;Ende\nOil;14.12.2026;11.12.2026\n'));
+    await page.getByText(/1 row would end before the start: line 2, Oil, Mon.* December .* – Fri.* December/).waitFor();
+    expect(await page.getByText('probably wrong').count()).toBe(0);
     await drop(page, 'work-orders.csv', new TextEncoder().encode('Name;Gerätenummer\nOil;XX-1\n'));
     await page.getByText('Asset: there is no asset with the Number "XX-1"').waitFor();
     await open.create('/labels', { key: 'STATUS:7', name: 'Rented' }, { key: 'COMPANY:4', name: 'Acme' });
@@ -490,7 +499,7 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('row', { name: /^cranes.csv .* undone except 2 records · / }).waitFor();
     const asked = page.waitForEvent('dialog').then((dialog) => dialog.message());
     await page.getByRole('row', { name: 'Undo of cranes.csv' }).getByRole('button', { name: 'Undo' }).click();
-    expect(await asked).toBe('Undo the undo of cranes.csv? 1 deleted');
+    expect(await asked).toBe('Undo the undo of cranes.csv? Of its records, 1 will be stored again.');
     const again = page.getByRole('row', { name: /^cranes.csv again/ });
     await again.getByRole('button', { name: 'Undo' }).click();
     // Each undo has a row, and each change is undone once.

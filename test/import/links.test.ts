@@ -74,6 +74,10 @@ test('a name that is edited beside an ID is stored, also where the import goes o
     '0 created, 0 updated, 1 unchanged, 0 refused',
   ]);
 
+  // The record has its name since the file was written.
+  const since = await edit(`${exported},updatedAt`, `${again},2020-01-01`);
+  expect(since.out).toEqual(['0 created, 0 updated, 1 unchanged, 0 refused', 'It made no changes.']);
+
   // Each ID was edited, or one cannot tell; a name may be none of a label or a location.
   const refused = [
     `${ids[0]},A,7,Broken,${south},South`,

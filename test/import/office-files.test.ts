@@ -396,8 +396,10 @@ test('an older export says which rows replace newer values, and which keys a spr
   const rows = damaged.map(
     (uid, at) => `${ids[at]};Kran;${uid};${at === 1 ? '31.12.2099 08:30:15' : '01.02.2020 08:30'}\n`,
   );
-  const { counts, notes } = await drop('Asset', 'a.csv', `ID;Name;UID;Updated at\n${rows.join('')}`);
+  const { counts, notes, doubts } = await drop('Asset', 'a.csv', `ID;Name;UID;Updated at\n${rows.join('')}`);
   expect(counts).toEqual([0, 4, 1, 0]);
+  const replaced = 'line 2, 815 Kran; line 4, 4711081547110820 Kran; line 6, C-9 Kran';
+  expect(doubts).toEqual([['would replace newer values of stored assets', replaced, 3]]);
   const wrong = 'a spreadsheet has probably changed the uid: 3 times, first in line 2, from "00815" to "815"';
   expect(notes).toEqual([
     'Allowed, and probably wrong:',
@@ -418,7 +420,7 @@ test('a file says which texts have lost letters, and which rows of a refused fil
   expect(notes).toEqual(['Allowed, and probably wrong:', `  b.csv: ${replaced}: line 2`]);
 });
 
-test('totals and other names for stored records are in doubt, but not if an ID finds the record', async () => {
+test('totals, reversed times and other names for stored records are in doubt, but not if an ID finds the record', async () => {
   const [{ id } = { id: '' }] = await imports.service.create('/locations', {
     name: 'Gesamt 2',
     externalIds: { e: '1' },
@@ -426,7 +428,12 @@ test('totals and other names for stored records are in doubt, but not if an ID f
   await imports.service.create('/labels', { key: 'STATUS:7', name: 'In use' });
   const rename = ['would rename a stored location, found by e', 'line 2, Gesamt 3 → Hof', 1];
   const totals = ['may be a total or a footer', 'line 2, Summe; line 3, Total; line 4, Gesamt', 4];
+  const times = '2026-12-14T07:00:00.000Z – 2026-12-11T00:00:00.000Z';
+  const reversed = ['would end before the start', `line 2, W-1 Wartung, ${times}`, 1];
+  const order = 'Auftragsnummer;Name;Beginn;Ende\nW-1;Wartung;14.12.2026 08:00;11.12.2026\n';
   for (const [kind, content, doubts, upsertBy] of [
+    ['WorkOrder', order, [reversed]],
+    ['WorkOrder', order, []],
     ['Location', `ID;Name\n${id};Gesamt 3\n`, []],
     ['Label', 'type;id;name\nSTATUS;7;Idle\n', []],
     ['Location', 'externalIds.e;Name\n1;Hof\n', [rename], ['locations=externalIds.e']],
