@@ -1,4 +1,4 @@
-/** The latest deletions, of a kind or of all: each leads to the page of the deleted record, which can undo it. */
+/** The latest deletions, of a kind or of all: each leads to the page of the deleted record, which can restore it. */
 import { html, nothing } from 'lit-html';
 import { constantCase } from '../model/labels.ts';
 import { addressOf } from './address.ts';
@@ -46,7 +46,7 @@ export const deleted: Viewer = {
     const row = (change: Data) => rowOf(change, names);
     const table = () => tableOf(`Deleted ${list}`, heads, changes.map(row));
     const earlier = html`<p><a class="button" href=${addressOf({ kind, view: 'deleted', after: next })}>Earlier deletions</a></p>`;
-    const none = notice(`No deleted ${list} are among the latest changes`, nothing);
+    const none = notice(`No ${list} were deleted lately`, nothing);
     return {
       title: `Deleted ${list}`,
       content: changes && html`${changes.length > 0 ? table() : none} ${next ? earlier : nothing}`,

@@ -12,7 +12,7 @@ import { button, cell, headOf, labelStyle, link, newLink, notice, phoneLine, tab
 /** Groups of unfinished records by the conditions of their tables, in the order of a time. */
 const groups: readonly (readonly [title: string, kind: string, time: string, ...conditions: string[]])[] = [
   ['Overdue', 'WorkOrder', 'endDate', 'endDate.lt:today'],
-  // Of those without a status, nobody knows whether they are finished.
+  // Nobody knows whether those without a status are finished.
   ['Returns overdue', 'Allocation', 'endDate', 'endDate.gte:today-90', 'endDate.lt:today', 'statusId.isNull:false'],
   ['Due today', 'WorkOrder', 'endDate', 'endDate.eq:today'],
   ['Starts today', 'WorkOrder', 'startDate', 'startDate.eq:today', 'endDate.ne:today'],

@@ -168,8 +168,6 @@ class Picker extends AsyncDirective {
     if (event.key === 'Escape') return this.#pick(this.#options.value);
     if (event.key === 'Enter' && this.#active < 0) {
       await this.#accept(true);
-      // One of several: Enter again takes the first.
-      if (this.#text !== undefined && this.#found?.targets.length) this.#active = 0;
       return this.#draw();
     }
     const choices = this.#choices();

@@ -7,7 +7,7 @@ import { labelKey } from '../model/labels.ts';
 import { addressOf, type View } from './address.ts';
 import { isOverdue } from './days.ts';
 import { formPage, isUnsaved } from './form.ts';
-import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, typeOf, words } from './kinds.ts';
+import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import { atMost, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
 import { button, cell, cellOf, isEmpty, link, notice, recordTable, time } from './values.ts';
@@ -92,12 +92,12 @@ const valuesOf = ({ fields }: Data): Data =>
 /** An allocation is called by its asset. */
 export function deletedName(change: Data, names: Data): string {
   const values = valuesOf(change);
-  return nameOf({ id: change.recordId, asset: names[`assetId${values.assetId}`], ...values });
+  return numberedName({ id: change.recordId, asset: names[`assetId${values.assetId}`], ...values });
 }
 
 function deletionNotice(kind: string, deletion: Data, { mayWrite }: Page, remark = '') {
   const { at, user } = deletion;
-  const restore = button('Undo', () => void undo(rangeOfDeletion(deletion), `${title(kind)} restored.`), 'primary end');
+  const restore = button('Restore', () => void undo(rangeOfDeletion(deletion), `${title(kind)} restored.`), 'primary end');
   return html`<div class="notice card pad row">
     <span><b>Deleted</b> ${time(at)} ${user ? `by ${nameOf(user)}` : ''}</span> ${remark} ${mayWrite(kind) ? restore : nothing}
   </div>`;
@@ -245,7 +245,7 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
   }
   const since = (time: string) => record.history.nodes.filter(({ at }: Data) => at > time);
   const changesSince = (time: string) => changeList(kind, since(time), names);
-  return html`${isKept ? deletionNotice(kind, deletion, page, 'Your entries stay: undo the deletion to save them.') : nothing} ${formPage({ kind, record, page, changesSince })}`;
+  return html`${isKept ? deletionNotice(kind, deletion, page, 'Your entries stay: restore the record to save them.') : nothing} ${formPage({ kind, record, page, changesSince })}`;
 }
 
 function recordActions(kind: string, record: Data, page: Page) {

@@ -79,7 +79,7 @@ export const searchResults: Viewer = {
     });
     const isWhole = kindNames.every((kind) => kindOf(kind).list in data);
     const none = isWhole
-      ? notice('Nothing matches. An ID of another system is found only as a whole', toOverview)
+      ? notice('Nothing matches', toOverview)
       : html`<p role="status">Searching…</p>`;
     return { title: `Matches of “${search}”`, content: sections.length > 0 ? sections : none };
   },

@@ -290,7 +290,7 @@ describeInChromium('the explorer', () => {
     await page.getByRole('link', { name: 'All assets that match' }).click();
     await heading(page, 'Assets');
     await search('no such thing');
-    await page.getByText('Nothing matches.').waitFor();
+    await page.getByText('Nothing matches.', { exact: true }).waitFor();
     // Also before the page knows the systems.
     await page.goto(`${origin}/explore?search=100231`);
     await page.getByRole('cell', { name: 'EX-0101' }).waitFor();
@@ -359,8 +359,14 @@ describeInChromium('the explorer', () => {
     await open.data(`mutation { revertChanges(after: "${after}", upTo: "${await cursor()}") { reversed } }`);
     await open.data(deletion, { ids: [yard?.id] });
     await open.create('/locations', { name: 'Another yard' });
+    const [crane] = await open.create('/assets', { name: 'Crane', uid: 'CR-1' });
+    await open.data('mutation ($ids: [ID!]!) { deleteAssets(ids: $ids) { id } }', { ids: [crane?.id] });
     const { page, visit, origin } = await newPage(open, '/explore?kind=Location');
     await page.locator('.head').getByRole('link', { name: 'Deleted' }).click();
+    await page.getByRole('link', { name: 'Bremen yard' }).waitFor();
+    await page.goto(`${origin}/explore?view=deleted`);
+    // Machines have the same name.
+    await page.getByRole('link', { name: 'CR-1 Crane' }).waitFor();
     await page.getByRole('link', { name: 'Bremen yard' }).click();
     await heading(page, 'Bremen yard');
     await page.locator('.notice').getByText('Deleted').waitFor();
@@ -371,7 +377,7 @@ describeInChromium('the explorer', () => {
     await page.getByRole('link', { name: 'Older changes' }).click();
     await page.locator('.history').getByText('Created').waitFor();
     await page.getByRole('link', { name: 'Latest changes' }).click();
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByRole('link', { name: 'Edit' }).waitFor();
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
     await page.locator('.history').getByText('Restored').waitFor();

@@ -331,10 +331,10 @@ describeInChromium('a work order in the explorer', () => {
     const { page } = await openForm();
     await page.getByLabel('Notes').fill('Bring chains.');
     await service.data('mutation ($ids: [ID!]!) { deleteWorkOrders(ids: $ids) { id } }', { ids: [order.id] });
-    await page.getByText('Your entries stay: undo the deletion to save them.').waitFor();
+    await page.getByText('Your entries stay: restore the record to save them.').waitFor();
     await save(page).click();
     await page.getByText('Not saved: somebody has deleted this record meanwhile.').waitFor();
-    await page.locator('.notice', { hasText: 'Deleted' }).getByRole('button', { name: 'Undo' }).click();
+    await page.locator('.notice', { hasText: 'Deleted' }).getByRole('button', { name: 'Restore' }).click();
     await page.getByText('Not saved').waitFor({ state: 'detached' });
     expect(await page.getByLabel('Notes').inputValue()).toBe('Bring chains.');
     await save(page).click();
