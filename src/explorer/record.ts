@@ -3,14 +3,13 @@
  * another system, with the records that refer to it.
  */
 import { html, nothing } from 'lit-html';
-import { labelKey } from '../model/labels.ts';
+import { labelKey, linkField as linkOf } from '../model/labels.ts';
 import { addressOf, type View } from './address.ts';
-import { isOverdue } from './days.ts';
 import { formPage, isUnsaved } from './form.ts';
-import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
+import { columns, inOrder, isLink, isRecord, kindOf, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import { atMost, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
-import { button, cell, cellOf, isEmpty, link, notice, recordTable, time } from './values.ts';
+import { button, cell, cellOf, isEmpty, link, notice, overdueMark, recordTable, time } from './values.ts';
 import { deleteRecord, rangeOfDeletion, rangeOfWrite, undo, undoMessage } from './writes.ts';
 
 /** A field of a record with its value. */
@@ -97,9 +96,9 @@ export function deletedName(change: Data, names: Data): string {
 
 function deletionNotice(kind: string, deletion: Data, { mayWrite }: Page, remark = '') {
   const { at, user } = deletion;
-  const restore = button('Restore', () => void undo(rangeOfDeletion(deletion), `${title(kind)} restored.`), 'primary end');
+  const restore = () => void undo(rangeOfDeletion(deletion), `${title(kind)} restored.`);
   return html`<div class="notice card pad row">
-    <span><b>Deleted</b> ${time(at)} ${user ? `by ${nameOf(user)}` : ''}</span> ${remark} ${mayWrite(kind) ? restore : nothing}
+    <span><b>Deleted</b> ${time(at)} ${user ? `by ${nameOf(user)}` : ''}</span> ${remark} ${mayWrite(kind) ? button('Restore', restore, 'primary end') : nothing}
   </div>`;
 }
 
@@ -153,8 +152,8 @@ function recordQuery({ kind = '', id = '', view, after }: View): string {
 function factList(kind: string, record: Data) {
   const rank = (field: string) => (isEmpty(record, field) ? 2 : field === 'status' ? 0 : 1);
   const fields = factsOf(kind).toSorted((a, b) => rank(a) - rank(b));
-  const late = kind === 'WorkOrder' && isOverdue(record) ? html` <b class="error">Overdue</b>` : nothing;
-  const shown = (field: string) => html`${cell(kind, field, record)}${field === 'endDate' ? late : nothing}`;
+  const shown = (field: string) =>
+    html`${cell(kind, field, record)}${field === 'endDate' ? overdueMark(kind, record) : nothing}`;
   const factOf = (field: string) =>
     detail(field, isEmpty(record, field) ? html`<span class="quiet">–</span>` : shown(field));
   return html`<dl class="facts card pad" .style=${'--min: 150px'}>${fields.map(factOf)}</dl>`;

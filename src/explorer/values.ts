@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { addressOf, type Filter, type View, viewOf } from './address.ts';
 import { dateLocale, dayMs } from './clock.ts';
+import { isOverdue } from './days.ts';
 import { columns, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
 
@@ -53,6 +54,12 @@ export function tableCell(kind: string, field: string, record: Data): unknown {
   const chosen = [...others, { field: 'statusId', operator: 'eq', value: status.id }];
   return link('Status', status, undefined, addressOf({ kind, search, sort, columns, filters: chosen }));
 }
+
+/** Nobody knows whether an allocation without a status has ended. */
+export const overdueMark = (kind: string, record: Data) =>
+  (kind === 'WorkOrder' || (kind === 'Allocation' && record.status)) && isOverdue(record)
+    ? html` <b class="error">Overdue</b>`
+    : nothing;
 
 /** Draws a field of a record. An ID without a record here is shown as such. */
 export function cell(kind: string, field: string, record: Data): unknown {
@@ -149,7 +156,7 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
   const row = (node: Data) => html`<tr>
     ${isPickable ? pick(node) : nothing}
     <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...others.filter(isBelow).map((field) => node[field]))}</th>
-    ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}</td>`)}
+    ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}${field === 'status' ? overdueMark(kind, node) : nothing}</td>`)}
   </tr>`;
   const all = html`<th class="pick"><input type="checkbox" aria-label="Select all" @change=${pickAll}></th>`;
   const heads = [isPickable ? all : nothing, ...fields.map((field) => head(field, classOf(field)))];

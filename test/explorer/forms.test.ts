@@ -239,7 +239,9 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByRole('option', { name: /^South yard Quay 2/ }).waitFor();
     await place.press('Enter');
     expect(await place.inputValue()).toBe('south yard');
-    await page.locator('[role=option][aria-selected=true]').waitFor();
+    // Down leads to the first.
+    await place.press('ArrowDown');
+    await page.locator('[role=option]:first-child[aria-selected=true]').waitFor();
     await place.press('Tab');
     await place.locator('..').getByText('Choose a location from the list.').waitFor();
     expect(await barriers(page)).toEqual([]);

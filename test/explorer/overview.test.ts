@@ -95,6 +95,7 @@ describeInChromium('the overview', () => {
     await page.getByText('End date before today').waitFor();
     await page.getByText('Status is not Erledigt').waitFor();
     await page.getByRole('columnheader', { name: 'End date' }).waitFor();
+    await rows(page).getByText('Overdue').waitFor();
     expect(await rows(page).count()).toBe(1);
     // The address is right on every day.
     expect(new URL(page.url()).searchParams.getAll('filter')).toContain('endDate.lt:today');
