@@ -75,7 +75,7 @@ function groupOf([title, kind, field]: (typeof groups)[number], address: string,
   const all = html`<tr><th scope="row"><a class="link" href=${address}>All ${totalCount.toLocaleString()}</a></th></tr>`;
   return html`<tbody>
     <tr>
-      <th scope="rowgroup" .style=${'white-space: nowrap'}><h2 class=${title.endsWith('verdue') ? 'error' : nothing}>${title}
+      <th scope="rowgroup" .style=${'white-space: nowrap'}><h2 class=${/overdue/i.test(title) ? 'error' : nothing}>${title}
         <small>${totalCount.toLocaleString()}</small></h2></th>
       <td class="more"></td><td class="more"></td><td></td>
       <td><div><small>${titleOf(field)}</small> <a class="link" href=${address} aria-label=${`Show all: ${title}`}>Show&nbsp;all</a></div></td>
