@@ -152,7 +152,8 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
   };
   const nameIn = (node: Data) => (isOfTime && node[first] ? time(node[first]) : undefined);
   const pick = (node: Data) => html`<td class="pick">
-    <input type="checkbox" name="pick" value=${node.id} aria-label=${`Select ${nameOf(node)}`}></td>`;
+    <label .style=${'display: block; margin: 0 -10px; padding: 7px 10px'}>
+      <input type="checkbox" name="pick" value=${node.id} aria-label=${`Select ${nameOf(node)}`}></label></td>`;
   const row = (node: Data) => html`<tr>
     ${isPickable ? pick(node) : nothing}
     <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...others.filter(isBelow).map((field) => node[field]))}</th>

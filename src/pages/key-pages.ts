@@ -79,6 +79,7 @@ export const sendGraphiql: SendPage = (request, reply) => {
 /** The explorer fills in the side bar, the search and the content. */
 const explorerBody = `<nav id="side" class="nav side" popover aria-label="Yardgraph">
 <a class="skip" href="#main">Skip to the content</a>
+<button class="bare narrow" type="button" popovertarget="side">Close</button>
 <button id="change-key" class="bare" type="button">API key</button>
 </nav>
 <div>

@@ -470,9 +470,22 @@ describeInChromium('the explorer', () => {
     const status = page.getByRole('link', { name: 'In the workshop' }).first();
     // A line.
     expect((await status.boundingBox())?.height).toBeLessThan(30);
+    // Beside the box, too.
+    await page
+      .locator('td.pick')
+      .first()
+      .click({ position: { x: 38, y: 20 } });
+    await page.getByText('1 selected').waitFor();
     await page.getByLabel('All 4 columns').click();
     await expect.poll(heads).toBe('Name,Number,External IDs,Status');
-    await page.getByRole('button', { name: 'Menu' }).press('Enter');
+    const [menu, side] = [page.getByRole('button', { name: 'Menu' }), page.locator('#side')];
+    // A second tap in the same place closes it.
+    const place = await menu.boundingBox();
+    for (const isOpen of [true, false]) {
+      await page.mouse.click((place?.x ?? 0) + 20, (place?.y ?? 0) + 16);
+      expect(await side.isVisible()).toBe(isOpen);
+    }
+    await menu.press('Enter');
     await page.getByRole('link', { name: 'Projects', exact: true }).press('Enter');
     await heading(page, 'Projects');
     expect(await page.locator('#side').isVisible()).toBe(false);
