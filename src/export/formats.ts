@@ -71,10 +71,18 @@ export function csvFormat(sent: Partial<Record<string, string>>): Format {
       const heads = columns.map((column) => cell(language ? heading(column) : column.name));
       return `${isExcel ? '\uFEFF' : ''}${heads.join(delimiter)}\n`;
     },
-    row: (_kind, columns, record, targets) =>
-      `${columns.map(({ type, read }) => cellText(type, read(record, targets))).join(delimiter)}\n`,
+    row: (_kind, columns, record, targets) => {
+      const cells = columns.map(({ name, type, read }) => {
+        const value = read(record, targets);
+        return cellText(type, language && /^(created|updated)At$/.test(name) ? toMinute(String(value)) : value);
+      });
+      return `${cells.join(delimiter)}\n`;
+    },
   };
 }
+
+/** Excel would show a time with milliseconds without its day, and save it so. An import compares stamps by minutes. */
+const toMinute = (stamp: string): string => stamp.replace(/\d\d\.\d{3}Z$/, '00.000Z');
 
 /** `Status` and `Status ID`, as an import reads them. */
 function heading({ name, type }: ExportColumn): string {
