@@ -310,7 +310,7 @@ class ImportDialog extends HTMLElement {
           ${isShown ? columnTable(shown) : nothing}
           ${isShown ? settings(shown) : nothing}
         </fieldset>
-        <p class="save row"><span role="status">${this.#isBusy ? `Working… ${this.#progress}` : !this.#stored && this.#sum()}</span>
+        <p class="save row"><span role="status">${this.#isBusy ? `Working… ${this.#progress}` : this.#stored ? nothing : this.#sum()}</span>
           <span class="end row">${this.#isBusy ? button('Stop', () => this.#end()) : close} ${this.#next()}</span></p>`,
       this,
     );

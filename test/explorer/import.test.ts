@@ -554,29 +554,29 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText('1 created').waitFor();
   });
 
-  test.each(['imports', 'deleted'])(
-    'of a workspace is undone there, whatever key another tab has: %s',
-    async (view) => {
-      const [key, otherKey] = [await closed.key({ workspace: view }), await closed.key({ workspace: `${view}-2` })];
-      const [own, other] = [closed.as(key), closed.as(otherKey)];
-      const [{ id }] = (await own.post('/assets', [{ name: 'Crane' }], { 'x-import-run': 'run' })).body;
-      if (view === 'deleted') await own.data(`mutation { deleteAssets(ids: ["${id}"]) { id } }`);
-      for (const name of ['Lift', 'Pump']) await other.create('/assets', { name });
-      const { page } = await newPage(closed, '/explore');
-      const useKey = (key: string) => page.evaluate(`sessionStorage.setItem('yardgraph.key', '${key}')`);
-      await useKey(key);
-      await page.goto(`${page.url()}?view=${view}`);
-      if (view === 'deleted') await page.getByRole('link', { name: 'Crane' }).click();
-      page.once('dialog', (dialog) => dialog.accept());
-      await page.getByRole('button', { name: 'Undo' }).waitFor();
-      await useKey(otherKey);
-      await page.getByRole('button', { name: /^API key/ }).click();
-      await page.getByRole('button', { name: 'Cancel' }).click();
-      await page.getByRole('button', { name: 'Undo' }).click();
-      await page.getByText(/(undone|restored)\./i).waitFor();
-      const count = async (workspace: typeof own) =>
-        (await workspace.data('{ assets { totalCount } }')).assets.totalCount;
-      expect([await count(own), await count(other)]).toEqual([view === 'deleted' ? 1 : 0, 2]);
-    },
-  );
+  test.each([
+    ['imports', 'Undo'],
+    ['deleted', 'Restore'],
+  ])('of a workspace is undone there, whatever key another tab has: %s', async (view, name) => {
+    const [key, otherKey] = [await closed.key({ workspace: view }), await closed.key({ workspace: `${view}-2` })];
+    const [own, other] = [closed.as(key), closed.as(otherKey)];
+    const [{ id }] = (await own.post('/assets', [{ name: 'Crane' }], { 'x-import-run': 'run' })).body;
+    if (view === 'deleted') await own.data(`mutation { deleteAssets(ids: ["${id}"]) { id } }`);
+    await other.create('/assets', { name: 'Lift' }, { name: 'Pump' });
+    const { page } = await newPage(closed, '/explore');
+    const useKey = (key: string) => page.evaluate(`sessionStorage.setItem('yardgraph.key', '${key}')`);
+    await useKey(key);
+    await page.goto(`${page.url()}?view=${view}`);
+    if (view === 'deleted') await page.getByRole('link', { name: 'Crane' }).click();
+    page.once('dialog', (dialog) => dialog.accept());
+    await page.getByRole('button', { name }).waitFor();
+    await useKey(otherKey);
+    await page.getByRole('button', { name: /^API key/ }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name }).click();
+    await page.getByText(/(undone|restored)\./i).waitFor();
+    const count = async (workspace: typeof own) =>
+      (await workspace.data('{ assets { totalCount } }')).assets.totalCount;
+    expect([await count(own), await count(other)]).toEqual([view === 'deleted' ? 1 : 0, 2]);
+  });
 });
