@@ -57,10 +57,12 @@ function targetsIn(results: readonly Data[], { kind, name }: PickerOptions, text
   const used = results
     .flatMap(({ groups = [] }): Data[] => groups.flatMap((group: Data) => group[linkOf(name)] ?? []))
     .toSorted((a, b) => Number(isFinished(a)) - Number(isFinished(b)));
-  const labels = records.map(({ key, ...label }) => ({ id: key.slice(labelKey(kind, '').length), ...label }));
+  const labels = records
+    .map(({ key, ...label }): Data => ({ id: key.slice(labelKey(kind, '').length), ...label, isUnused: true }))
+    .filter(({ id }) => !used.some((target) => target.id === id));
   // The summary has all IDs of the field, also those without the text.
   const isMatch = (target: Data) => textsOf(target).some((own) => fold(own).includes(fold(text)));
-  return rankMatches([...used, ...labels].filter(isMatch), text, () => 0);
+  return [used, labels].flatMap((targets) => rankMatches(targets.filter(isMatch), text, () => 0));
 }
 
 /** An entry of the list: a record, or the text as a new name or an ID. */
@@ -194,11 +196,14 @@ class Picker extends AsyncDirective {
   }
 
   #view() {
-    const { id, kind, name, value, required = false, invalid = nothing, describedBy = nothing } = this.#options;
+    const { id, kind, of, name, value, required = false, invalid = nothing, describedBy = nothing } = this.#options;
     const choices = this.#isOpen ? this.#choices() : [];
     const found = this.#found ?? { targets: [], problem: 'Searching…' };
     const problem = found.problem ?? (this.#typed ? 'Nothing is found.' : 'There are none yet.');
     const none = html`<li class="row" role="option" aria-selected="false" aria-disabled="true">${problem}</li>`;
+    const unused = html`<li class="row" role="presentation" .style=${'border-top: 1px solid var(--line)'}>
+      <small>Not used for ${words(kindOf(of).list)} so far</small></li>`;
+    const firstUnused = found.targets.findIndex(({ isUnused }) => isUnused);
     const active = this.#isOpen && this.#active >= 0 ? `${id}-${this.#active}` : nothing;
     const validity = this.#typed && `Choose ${withArticle(words(kind))} from the list.`;
     const isLeft = this.#typed && !this.#isOpen && this.#found?.text === this.#typed;
@@ -217,7 +222,8 @@ class Picker extends AsyncDirective {
       if (list?.isConnected) (list as HTMLElement).togglePopover({ force: this.#isOpen, source });
     };
     // At a click, the input keeps the keyboard.
-    const option = ([text, choose, hint]: Choice, index: number) => html`<li class="row" role="option"
+    const option = ([text, choose, hint]: Choice, index: number) => html`
+      ${index === firstUnused ? unused : nothing} <li class="row" role="option"
       id=${`${id}-${index}`} aria-selected=${index === this.#active} @click=${choose}>
       <span>${text}</span> <small class="end">${hint}</small></li>`;
     return html`<input id=${id} role="combobox" autocomplete="off" aria-autocomplete="list" aria-expanded=${this.#isOpen}

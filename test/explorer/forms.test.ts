@@ -210,7 +210,7 @@ describeInChromium('a work order in the explorer', () => {
   });
 
   test('gets a status, first those that work orders have, a location that is found by its name, notes, and no end any more', async () => {
-    const labels = { planned: 'Planned', released: 'Released', sealed: 'Sealed' };
+    const labels = { planned: 'Planned', released: 'Released', edited: 'Edited' };
     for (const [status, name] of Object.entries(labels))
       await service.create('/labels', { key: `STATUS:status-${status}`, name, color: '#1565c0' });
     const { page, visit } = await openForm();
@@ -223,8 +223,9 @@ describeInChromium('a work order in the explorer', () => {
     // What is typed replaces the name of the stored one.
     await state.click();
     await page.keyboard.type('ed');
-    // No work order is sealed.
-    await expect.poll(() => options(state)).toEqual(['Planned', 'Released', 'Sealed', 'Create “ed” as a status']);
+    await expect.poll(() => options(state)).toEqual(['Planned', 'Released', 'Edited', 'Create “ed” as a status']);
+    await page.locator('li:has-text("Not used for work orders so far") + li', { hasText: 'Edited' }).waitFor();
+    expect(await barriers(page)).toEqual([]);
     const foreign = page.getByRole('option', { name: 'as an ID of another system' });
     await page.route('**/graphql', () => {});
     await state.fill('status-7');
