@@ -53,18 +53,18 @@ function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo
     <div>${before === null ? shownValue(kind, field, before, names) : html`<del>${shownValue(kind, field, before, names)}</del>`} <span class="quiet">→</span> <ins>${shownValue(kind, field, after, names)}</ins></div>`;
   const changeOf = (change: Data, index: number) => {
     const { at, user, action, message, fields } = change;
-    const isUndo = message === 'Undo';
+    const [ofUndo, count] = undoMessage.exec(message ?? '') ?? [];
+    const isUndo = ofUndo?.startsWith('Undo');
     const did = isUndo ? ({ CREATED: 'restored' }[String(action)] ?? 'undid a change') : action.toLowerCase();
     // Without keys, nobody knows who changed a record.
     const who = user ? html`<b>${nameOf(user)}</b> ${did}` : html`<b>${title(did)}</b>`;
     const changed = action === 'UPDATED' ? fields.filter(({ field }: Data) => field !== 'updatedAt') : [];
-    const [isOfUndo, count] = undoMessage.exec(message ?? '') ?? [];
     const undoAll = button(`Undo for all ${count}`, () => void undo(rangeOfWrite(change, Number(count))), 'bare');
     const range = { after: String(Number(change.cursor) - 1), upTo: change.cursor };
     const reverse = html`${button('Undo', () => void undo(range), 'bare')} ${Number(count) > 1 ? undoAll : nothing}`;
     return html`<li>
       ${time(at)}
-      <div>${who}${message && !isUndo && !isOfUndo ? `: ${message}` : ''} ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>
+      <div>${who}${message && !ofUndo ? `: ${message}` : ''} ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>
       ${changed.map(fieldOf)}
     </li>`;
   };

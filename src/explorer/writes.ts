@@ -25,8 +25,8 @@ export function mutationText(kind: string, item: Data): string {
   return `${document}\n\n# Variables: ${JSON.stringify({ input })}`;
 }
 
-/** Matches a message that only serves the undo of a write, with the number of its records. */
-export const undoMessage = /^\w{1,7} (?:[a-z ]{1,20} \((\d{1,4})\) )?in the explorer \(\w{1,7}\)$/;
+/** Matches a message that only serves the undo of a write, with the number of its records; earlier, `Undo`. */
+export const undoMessage = /^(?:Undo|\w{1,7} (?:[a-z ]{1,20} \((\d{1,4})\) )?in the explorer \(\w{1,7}\))$/;
 
 /** Runs a write with a message of its own, by which an undo finds its changes among those of others. */
 async function tracked<T>(action: string, write: (changeMessage: string) => Promise<T>) {
@@ -83,12 +83,17 @@ async function reasonOf({ outcome, message, recordId: id }: ChangeNotReversed): 
 export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: string, then = () => {}): Promise<void> {
   report('Undoing…');
   try {
-    const { reversed, notReversed } = await yardgraph.revertChanges(await range, { changeMessage: 'Undo' });
+    const undoing = await range;
+    const [, count = 1] = undoMessage.exec(undoing.message ?? '') ?? [];
+    const write = (changeMessage: string) => yardgraph.revertChanges(undoing, { changeMessage });
+    const { result, range: own } = await tracked(`Undo changes (${count})`, write);
+    const { reversed, notReversed } = result;
     const [kept] = notReversed;
     const counted = `${reversed} ${reversed === 1 ? 'change' : 'changes'} undone`;
     const some = reversed + notReversed.length === 1 ? 'Not undone' : `${counted}, ${notReversed.length} not undone`;
     if (!kept) then();
-    report(kept ? `${some}: ${await reasonOf(kept)}.` : (undone ?? (reversed === 1 ? 'Undone.' : `${counted}.`)));
+    const text = kept ? `${some}: ${await reasonOf(kept)}.` : (undone ?? (reversed === 1 ? 'Undone.' : `${counted}.`));
+    report(text, reversed > 0 ? own : undefined);
   } catch (error) {
     report(`Not undone: ${(error as Error).message}.`);
   }

@@ -135,7 +135,7 @@ describeInChromium('a work order in the explorer', () => {
     await status(page).getByText('Undone.').waitFor();
     expect(await read()).toMatchObject({ ...stored, locationId: locations[0]?.id });
     await page.locator('dd time[datetime="2026-03-02T06:00:00.000Z"]').waitFor();
-    for (const key of ['Tab', 'Enter']) await page.keyboard.press(key);
+    for (const key of ['Tab', 'Tab', 'Enter']) await page.keyboard.press(key);
     expect(await status(page).count()).toBe(0);
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
     expect(visit).toMatchObject({ outside: [], errors: [] });
@@ -745,6 +745,11 @@ describeInChromium('a work order in the explorer', () => {
     const history = page.locator('.history');
     await history.getByRole('button', { name: 'Undo for all 3' }).waitFor();
     await change({ name: 'Of others' });
+    await undo('3 changes undone.', [yard, yard, yard, null], history);
+    // So can the undo, by its message and by the history.
+    await history.getByText('Undid a change').nth(0).waitFor();
+    await undo('3 changes undone.');
+    await history.getByText('Undid a change').nth(1).waitFor();
     await undo('3 changes undone.', [yard, yard, yard, null], history);
     expect(await history.innerText()).not.toContain('in the explorer');
     await page.goBack();
