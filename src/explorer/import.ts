@@ -225,7 +225,8 @@ class ImportDialog extends HTMLElement {
     const text = localStorage.getItem(name);
     const id = crypto.getRandomValues(new Uint32Array(2)).join('-');
     const answered = this.#asked.filter(({ answer }) => answer);
-    const special = answered.filter(({ answer }) => answer !== 'Import');
+    // A row that one answer leaves out stays out, whatever another one says of it.
+    const special = ['Import as new', 'Leave out'].flatMap((name) => answered.filter(({ answer }) => answer === name));
     const answers = Object.fromEntries(special.flatMap(({ answer, rows }) => rows.map((row) => [row, answer])));
     const run: ImportRun = text ? JSON.parse(text) : { ...(await startRun(client, id)), choices, answers };
     const changeMessage = uniqueMessage(`import of ${this.#names.slice(0, 100)}`, run.id);
