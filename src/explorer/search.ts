@@ -44,11 +44,11 @@ export function moveToSearch(event: KeyboardEvent): void {
   next.select?.();
 }
 
-/** As many columns as fit into any window, with the number that people search. */
+/** As many columns as fit into any window, with the number that people search and the times. */
 function shownFields(kind: string): readonly string[] {
   const [first = '', ...others] = columns[kind] ?? [];
-  const numbers = textFields(kind).filter((field) => others.includes(field));
-  return [...new Set([first, ...numbers, ...others])].slice(0, 5);
+  const sought = [...textFields(kind), 'startDate', 'endDate'].filter((field) => others.includes(field));
+  return [...new Set([first, ...sought, ...others])].slice(0, 7);
 }
 
 /** Kinds with an exact match come first. */

@@ -29,6 +29,10 @@ export function time(value: string, hasDay = true): TemplateResult {
   return html`<time datetime=${value} title=${whole}>${hasDay || !clock ? day : nothing}${clock && html` <span class="quiet">${clock}</span>`}</time>`;
 }
 
+/** The end after a start; on the same day, its time. */
+export const until = ({ startDate, endDate }: Data) =>
+  endDate ? html`– ${time(endDate, timeTexts(endDate).day !== timeTexts(startDate ?? '').day)}` : nothing;
+
 /** The colour of a label, for the property `style`: the policy of the page forbids the attribute. */
 export const labelStyle = (color: string | null | undefined): string => (color ? `--label: ${color}` : '');
 
@@ -157,7 +161,7 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
   const row = (node: Data) => html`<tr>
     ${isPickable ? pick(node) : nothing}
     <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...others.filter(isBelow).map((field) => node[field]))}</th>
-    ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}${field === 'status' ? overdueMark(kind, node) : nothing}</td>`)}
+    ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}${field === 'status' ? overdueMark(kind, node) : field === 'startDate' && !onPhone.includes('endDate') ? html`<div class="phone">${until(node)}</div>` : nothing}</td>`)}
   </tr>`;
   const all = html`<th class="pick"><input type="checkbox" aria-label="Select all" @change=${pickAll}></th>`;
   const heads = [isPickable ? all : nothing, ...fields.map((field) => head(field, classOf(field)))];
