@@ -210,8 +210,9 @@ export class Draft {
       const { value, remark } = this.timeOf(field);
       return value === null && remark ? [{ field, message: remark }] : [];
     });
+    const field = this.entryOf('startDate') === this.entryOf('endDate') ? 'endDate.time' : 'endDate';
     if (times.length > 0 && isReversed(this.timeOf('startDate').value, this.timeOf('endDate').value))
-      wrong.push({ field: 'endDate', message: 'The end is before the start.' });
+      wrong.push({ field, message: 'The end is before the start.' });
     return [...wrong, ...this.#idIssues()];
   }
 

@@ -50,9 +50,10 @@ export function fieldInput(draft: Draft, name: string, page: Page) {
   const entry = draft.entryOf(name);
   if (type === 'Boolean')
     return html`<label class="row full"><input type="checkbox" name=${name} .checked=${live(entry)}> ${label}</label>`;
-  const error = issues.find(({ field }) => field === name)?.message;
-  const remark = error ?? draft.remarkOf(name);
-  const [invalid, describedBy] = [error ? 'true' : nothing, remark ? `${id}-error` : nothing] as const;
+  const error = issues.find(({ field }) => [name, `${name}.time`].includes(field));
+  const remark = error?.message ?? draft.remarkOf(name);
+  const validity = (input: string) => (error?.field === input ? 'true' : nothing);
+  const [invalid, describedBy] = [validity(name), remark ? `${id}-error` : nothing] as const;
   const [isLong, isNumber] = [longTexts.includes(name), ['Float', 'Int', ''].includes(type)];
   const inputOf = (inputType: string) => html`<input id=${id} name=${name} type=${inputType} step="any" max="9999-12-31"
     .value=${live(entry)} autocomplete="off" ?required=${required} aria-required=${required || nothing}
@@ -61,7 +62,8 @@ export function fieldInput(draft: Draft, name: string, page: Page) {
     aria-describedby=${describedBy}></textarea>`;
   const dateAndTime = html`<span class="row pair">${inputOf('date')}
     <input name=${`${name}.time`} type="time" step="any" .value=${live(draft.entryOf(`${name}.time`))}
-      aria-label=${`${label}, time`} title=${`The time in ${timeZone}; empty for the whole day`}></span>`;
+      aria-label=${`${label}, time`} aria-invalid=${validity(`${name}.time`)} aria-describedby=${describedBy}
+      title=${`The time in ${timeZone}; empty for the whole day`}></span>`;
   const color = () => html`<span class="row pair">
     <input id=${id} name=${name} type="color" .value=${live(entry || '#808080')}>
     ${entry ? button('No colour', () => draft.enter(name, '')) : html`<small>No colour yet</small>`}</span>`;

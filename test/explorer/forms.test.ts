@@ -419,6 +419,14 @@ describeInChromium('a work order in the explorer', () => {
     await issueAt(page, 'endDate').getByText('Wednesday, moved with the start').waitFor();
     await enter({ 'endDate.time': '23:00', endDate: '2026-03-02' });
     await issueAt(page, 'endDate').getByText('Monday, before the start').waitFor();
+    // On one day, the time is wrong, and is judged anew where both are moved.
+    await enter({ 'endDate.time': '21:00', endDate: '2026-03-03' });
+    await save(page).click();
+    await issueAt(page, 'endDate').and(page.locator('.error')).waitFor();
+    expect(await page.evaluate('document.activeElement.name')).toBe('endDate.time');
+    expect(await page.locator('[name=endDate]').getAttribute('aria-invalid')).toBe(null);
+    await enter({ days: '1' });
+    await issueAt(page, 'endDate').and(page.locator(':not(.error)')).getByText('Wednesday, before the start').waitFor();
   });
 
   test('of every kind is entered in a form of its fields, copied as a mutation, and undone', async () => {
