@@ -68,6 +68,9 @@ function targetsIn(results: readonly Data[], { kind, name }: PickerOptions, text
 /** An entry of the list: a record, or the text as a new name or an ID. */
 type Choice = readonly [text: string, choose: () => void, hint?: string];
 
+const arrow = `padding-right: 28px; background: right 12px center / 10px 5px no-repeat
+  conic-gradient(from -45deg at bottom, var(--quiet) 90deg, transparent 0)`;
+
 class Picker extends AsyncDirective {
   #options!: PickerOptions;
   /** The text of the input since the last choice. */
@@ -229,7 +232,7 @@ class Picker extends AsyncDirective {
     return html`<input id=${id} role="combobox" autocomplete="off" aria-autocomplete="list" aria-expanded=${this.#isOpen}
         aria-controls=${`${id}-list`} aria-activedescendant=${active} ?required=${required}
         aria-required=${required || nothing} aria-invalid=${invalid} aria-describedby=${isLeft ? `${id}-wrong` : describedBy}
-        .value=${live(this.#text ?? (value ? numberedName(value) : ''))}
+        .style=${arrow} .value=${live(this.#text ?? (value ? numberedName(value) : ''))}
         ${ref((input) => (input as HTMLInputElement | undefined)?.setCustomValidity(validity))}
         @focus=${({ target }: Event) => (target as HTMLInputElement).select()}
         @click=${() => this.#isOpen || this.#open()} @input=${type}
