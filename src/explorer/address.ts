@@ -34,11 +34,13 @@ export type View = { readonly [name in (typeof texts)[number]]?: string | undefi
   readonly filters?: readonly Filter[];
 };
 
-/** The table of a kind as people open it: work orders from today on. */
-export const homeOf = (kind: string | undefined): View =>
-  kind === 'WorkOrder'
-    ? { kind, filters: [{ field: 'startDate', operator: 'gte', value: 'today' }], sort: 'startDate' }
-    : { kind };
+/** The table of a kind as people open it: unfinished work, or work orders from today on without a finished status. */
+export function homeOf(kind: string, finished: readonly string[]): View {
+  const unfinished = finished.map((id) => `statusId.ne:${id}`);
+  const conditions = kind === 'WorkOrder' && finished.length === 0 ? ['startDate.gte:today'] : unfinished;
+  const filters = kind === 'Asset' ? [] : filtersOf(kind, conditions);
+  return { kind, filters, sort: kindOf(kind).order.find((field) => field === 'startDate') };
+}
 
 /** Reads the view of an address. Unknown orders and filters are left out. */
 export function viewOf(search: string): View {
@@ -57,7 +59,7 @@ export function viewOf(search: string): View {
   return {
     ...view,
     sort: kindOf(kind).order.includes(sort.replace('-', '')) ? sort : undefined,
-    filters: sent.getAll('filter').flatMap((text) => filterOf(kind, text) ?? []),
+    filters: filtersOf(kind, sent.getAll('filter')),
   };
 }
 
@@ -66,10 +68,11 @@ export function addressOf({ filters = [], ...view }: View): string {
   return `explore?${new URLSearchParams([...entries, ...filters.map((filter) => ['filter', textOf(filter)])])}`;
 }
 
-/** Reads a filter as an address has it: `statusId.eq:status-7`. */
-export function filterOf(kind: string, text: string): Filter | undefined {
-  const [, field = '', operator = '', value = ''] = /^(\w+)\.(\w+):(.*)$/s.exec(text) ?? [];
-  return operators[kindOf(kind).filters[field] ?? '']?.includes(operator) ? { field, operator, value } : undefined;
-}
+/** Reads filters as an address has them, such as `statusId.eq:status-7`. */
+export const filtersOf = (kind: string, texts: readonly string[]): readonly Filter[] =>
+  texts.flatMap((text) => {
+    const [, field = '', operator = '', value = ''] = /^(\w+)\.(\w+):(.*)$/s.exec(text) ?? [];
+    return operators[kindOf(kind).filters[field] ?? '']?.includes(operator) ? { field, operator, value } : [];
+  });
 
 export const textOf = ({ field, operator, value }: Filter): string => `${field}.${operator}:${value}`;

@@ -3,7 +3,7 @@ import { html, nothing, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { ref } from 'lit-html/directives/ref.js';
 import { capitalized } from '../model/labels.ts';
-import { addressOf, type Filter, homeOf, textOf, type View } from './address.ts';
+import { addressOf, type Filter, textOf, type View } from './address.ts';
 import { dayWords } from './days.ts';
 import { countText, inOrder, isLink, kindOf, linkOf, nameOf, operators, title, typeOf } from './kinds.ts';
 import { picker } from './picker.ts';
@@ -76,7 +76,8 @@ export function chips(view: View, data: Data) {
     return html`<li class="chip">${text} ${printed} <a href=${others} aria-label=${`Remove: ${text}`}>×</a></li>`;
   };
   const total: number = data.all?.totalCount ?? 0;
-  const all = html`<a class="link" href=${firstPage(view, { filters: [] })}>All ${countText(kind, total)}</a>`;
+  // The first start may be years ago.
+  const all = html`<a class="link" href=${firstPage(view, { filters: [], sort: view.sort?.replace(/^startDate/, '-startDate') })}>All ${countText(kind, total)}</a>`;
   return html`<ul class="chips row" aria-label="Filters">${filterGroups(filters).map(chip)}</ul>
     ${filters.length > 0 && !search && total > 0 ? all : nothing}`;
 }
@@ -86,9 +87,9 @@ function addFilter(view: View, form: HTMLFormElement, chosen?: string): void {
   const field = String(sent.get('field'));
   const [operator = '', fixed] = String(sent.get('condition')).split(':');
   const filter = { field, operator, value: fixed || (chosen ?? String(sent.get('value') ?? '')) };
-  // A time in place of that from which people see the table.
-  const home = homeOf(view.kind).filters?.find((other) => other.field === field);
-  const others = view.filters?.filter((other) => !home || textOf(other) !== textOf(home)) ?? [];
+  // It has this value, in place of those that it has not.
+  const isReplaced = (other: Filter) => operator === 'eq' && other.field === field && other.operator !== 'eq';
+  const others = view.filters?.filter((other) => !isReplaced(other)) ?? [];
   location.assign(firstPage(view, { filters: [...others, filter] }));
 }
 

@@ -1,10 +1,10 @@
 /** The overview: work orders and returns to look at now, then numbers of records as bars that lead to their tables. */
 import { html, nothing } from 'lit-html';
-import { addressOf, type Filter, filterOf, type View } from './address.ts';
+import { addressOf, type Filter, filtersOf, type View } from './address.ts';
 import { dateLocale, timeZone } from './clock.ts';
 import { isFinished, kindNames, kindOf, linkOf, nameOf, title as titleOf } from './kinds.ts';
 import { rankMatches } from './matches.ts';
-import { ascending, atMost, groupsQuery, query, selectionOf, whereOf } from './queries.ts';
+import { ascending, atMost, groupsQuery, query, selectionOf, statusLabels, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { chooseFiles, statusLink } from './table.ts';
 import { button, cell, headOf, labelStyle, link, newLink, notice, phoneLine, tableCell, time } from './values.ts';
@@ -27,7 +27,6 @@ const groups: readonly (readonly [title: string, kind: string, time: string, ...
 
 const fields = ['id', 'name', 'reference', 'asset', 'location', 'status', 'startDate', 'endDate'];
 
-const statusLabels = { first: atMost(20), where: { key: { startsWith: 'STATUS:' } } };
 const firstQuery = [
   ...kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')),
   `statuses: ${groupsQuery('WorkOrder', 'status', 50)}`,
@@ -38,7 +37,7 @@ const firstQuery = [
 /** The statuses of work orders and allocations, by their IDs. */
 const statusesOf = ({ statuses, returns }: Data): readonly Data[] =>
   rankMatches(
-    [...statuses.groups, ...returns.groups].map(({ statusId: id, status }) => status ?? { id }),
+    [...statuses.groups, ...returns.groups].map(({ status }) => status),
     '',
   );
 
@@ -47,10 +46,10 @@ const finishedOf = ({ finished }: View, data: Data): readonly string[] =>
   finished?.split(',') ?? statusesOf(data).flatMap((status) => (isFinished(status) ? status.id : []));
 
 function viewsOf(view: View, data: Data): readonly View[] {
-  const unfinished = finishedOf(view, data).map((value) => ({ field: 'statusId', operator: 'ne', value }));
+  const unfinished = finishedOf(view, data).map((id) => `statusId.ne:${id}`);
   return groups.map(([, kind, sort, ...conditions]) => {
-    const filters = conditions.flatMap((text) => filterOf(kind, text) ?? []);
-    return { kind, filters: [...filters, ...unfinished], sort, columns: `asset,status,location,${sort}` };
+    const filters = filtersOf(kind, [...conditions, ...unfinished]);
+    return { kind, filters, sort, columns: `asset,status,location,${sort}` };
   });
 }
 

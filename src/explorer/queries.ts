@@ -58,6 +58,8 @@ export function groupsQuery(kind: string, link: string, size: number, where?: ob
   return query(`${kindOf(kind).list}Summary`, sent, `${totals} ${groups}`);
 }
 
+export const statusLabels = { first: atMost(100), where: { key: { startsWith: 'STATUS:' } } };
+
 /** The columns of a table, and the fields that name each record. */
 export const rowsOf = (kind: string, fields: readonly string[] = columns[kind] ?? []): string =>
   `nodes { ${selectionOf(kind, [...nameFields(kind), ...fields])} }`;

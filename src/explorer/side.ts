@@ -1,23 +1,24 @@
 /** The side bar: the kinds with the numbers of their records, the pages of developers, and whose key it is. */
 import { html, nothing } from 'lit-html';
 import { addressOf, homeOf, type View } from './address.ts';
-import { kindNames, kindOf, title } from './kinds.ts';
-import { atMost, query, systems } from './queries.ts';
+import { isFinished, kindNames, kindOf, title } from './kinds.ts';
+import { atMost, query, statusLabels, systems } from './queries.ts';
 import { type Data, read } from './service.ts';
 
-/** Reads the numbers of the records, and of the latest ones their IDs: they have all systems that are in use. */
+/** Reads the numbers of the records, the statuses, and the IDs of the latest records: they have all systems in use. */
 export async function readCounts(): Promise<Data> {
   const queries = kindNames.map((kind) => {
     const { list, fields } = kindOf(kind);
     return query(list, { last: atMost(100) }, fields.externalIds ? 'totalCount nodes { externalIds }' : 'totalCount');
   });
-  const counts = await read(...queries);
+  const counts = await read(...queries, query('labels', statusLabels, 'nodes { key name }'));
   for (const { externalIds } of Object.values(counts).flatMap(({ nodes = [] }) => nodes))
     for (const system of Object.keys(externalIds ?? {})) systems.add(system);
   return counts;
 }
 
 export function sideBar({ kind, search, view }: View, counts: Data, viewer: string) {
+  const finished = (counts.labels?.nodes ?? []).filter(isFinished).map(({ key }: Data) => key.replace('STATUS:', ''));
   const link = (to: View, text: string, count?: number) => {
     const isCurrent = kind === to.kind && (kind || (view === to.view && !search));
     // The name of a link does not change with every record.
@@ -28,7 +29,7 @@ export function sideBar({ kind, search, view }: View, counts: Data, viewer: stri
     <a href="explore"><img src="favicon.ico" width="20" height="30" alt=""> <b>Yardgraph</b></a>
     ${link({}, 'Overview')}
     <h2>Records</h2>
-    ${kindNames.map((name) => link(homeOf(name), title(kindOf(name).list), counts[kindOf(name).list]?.totalCount))}
+    ${kindNames.map((kind) => link(homeOf(kind, finished), title(kindOf(kind).list), counts[kindOf(kind).list]?.totalCount))}
     ${['imports', 'deleted'].map((name) => link({ view: name }, title(name)))}
     <h2>For developers</h2>
     ${document.body.dataset.graphiql === 'on' ? html`<a href="graphql">GraphiQL</a>` : nothing}

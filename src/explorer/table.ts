@@ -90,9 +90,9 @@ function pageOf(view: View, shown: Data, note: string, isPickable: boolean) {
     ${hasPreviousPage || hasNextPage ? pages : nothing}`;
 }
 
-function emptyPage({ kind = '', search, filters }: View, mayWrite: boolean) {
+function emptyPage({ kind = '', search, filters }: View, mayWrite: boolean, all: Data | undefined) {
   const list = words(kindOf(kind).list);
-  if (search || filters?.length)
+  if (all?.totalCount !== 0 && (search || filters?.length))
     return notice(`No ${list} match`, html`<a class="button" href=${addressOf({ kind })}>Remove all conditions</a>`);
   const entries = html`${button('Import a file', () => chooseFiles(kind))} ${statusLink(kind)}`;
   return notice(`No ${list} are stored yet`, mayWrite ? entries : nothing);
@@ -168,7 +168,7 @@ export const table: Viewer = {
         <label class="row end phone"><input type="checkbox"> All ${columnsOf(view).length} columns</label>
       </div>
       ${view.view === 'print' && shown?.pageInfo.hasNextPage ? html`<p role="status">${part}</p>` : nothing}
-      ${shown?.nodes.length === 0 ? emptyPage(view, mayWrite) : nothing}
+      ${shown?.nodes.length === 0 ? emptyPage(view, mayWrite, data.all) : nothing}
       ${shown?.nodes.length > 0 ? html`<div class="beside" @click=${pickRange} @change=${() => drawBulkBar(kind, page)} @keydown=${pressInRow}><div>${pageOf(view, shown, note, mayWrite)}</div>${narrowing}</div>` : nothing}
       ${mayWrite ? bulkBar(view, page) : nothing}`;
     return { title: title(list), note, actions: tableActions(view, mayWrite), content };

@@ -257,11 +257,11 @@ describeInChromium('the explorer', () => {
     expect(await rows(page).count()).toBe(4);
     for (const name of ['Next', 'Previous']) await page.getByRole('link', { name, exact: true }).click();
     // A name of what is kept in another system, and what has it.
-    await page.locator('td').getByRole('link', { name: 'Completed' }).first().click();
-    await page.getByRole('link', { name: 'Remove: Status is Completed' }).waitFor();
+    await page.locator('td').getByRole('link', { name: 'Scheduled' }).first().click();
+    await page.getByRole('link', { name: 'Remove: Status is Scheduled' }).waitFor();
     await page.locator('tbody th a').first().click();
-    await page.locator('.facts').getByRole('link', { name: 'Completed' }).click();
-    await heading(page, 'Completed');
+    await page.locator('.facts').getByRole('link', { name: 'Scheduled' }).click();
+    await heading(page, 'Scheduled');
     await page.goto(`${origin}/explore?kind=AssetCategory&view=tree`);
     await page.locator('main li').nth(3).waitFor();
     expect(visit.errors).toEqual([]);

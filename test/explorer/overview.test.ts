@@ -118,18 +118,27 @@ describeInChromium('the overview', () => {
     await page.getByRole('link', { name: 'On hold', exact: true }).first().click();
     await expect.poll(async () => (await groups(page)).map(([title]) => title)).not.toContain('Next seven days 1');
 
-    // Work orders begin with the next ones.
+    // Work orders begin with the unfinished ones, whenever they start, and all of them with the last.
     const next = page.getByRole('navigation').getByRole('link', { name: 'Work orders' });
     expect((await next.innerText()).split(/\s+/)).toEqual(['Work', 'orders', '10']);
     await next.click();
-    await page.getByText('4 of 10', { exact: true }).waitFor();
-    await page.getByText('Start date from today').waitFor();
-    expect(await rows(page).getByRole('rowheader').allInnerTexts()).toEqual(['Both', 'Begins', 'Soon', 'Nowhere']);
-    // Another start is in place of that.
+    await page.getByText('9 of 10', { exact: true }).waitFor();
+    await page.getByText('Status is not Erledigt or Returned').waitFor();
+    const names = () => rows(page).getByRole('rowheader').allInnerTexts();
+    expect((await names()).slice(3)).toEqual(['Late', 'Both', 'Begins', 'Soon', 'Nowhere', 'Someday']);
+    await page.getByRole('link', { name: 'All 10 work orders' }).click();
+    await expect.poll(names).toEqual(expect.arrayContaining(['Late and done']));
+    expect((await names())[0]).toBe('Nowhere');
+    await page.goBack();
+    // A status is in place of those.
     await page.getByRole('button', { name: 'Filter' }).click();
-    await page.getByLabel('Field').selectOption('Start date');
-    await page.getByRole('button', { name: 'Next week' }).click();
-    await expect.poll(() => page.locator('.chips li').allInnerTexts()).toEqual([expect.stringMatching('is next week')]);
+    await page.getByLabel('Field').selectOption('Status');
+    await page.getByRole('combobox', { name: 'Value' }).fill('Erled');
+    await page.getByRole('option', { name: 'Erledigt' }).click();
+    await expect.poll(() => page.locator('.chips li').allInnerTexts()).toEqual([expect.stringMatching('is Erledigt')]);
+    // All statuses of other kinds count, too, and an empty table has no conditions to remove.
+    await page.getByRole('navigation').getByRole('link', { name: 'Transport orders' }).click();
+    await page.getByText('No transport orders are stored yet').waitFor();
     // A group leads to those that it leaves out.
     await service.create(
       '/work-orders',

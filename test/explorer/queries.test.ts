@@ -60,7 +60,7 @@ const allFilters = kindNames.flatMap((kind) =>
 );
 
 /** Results of earlier queries, on which others depend. */
-const groups = [{ statusId: 'done' }];
+const groups = [{ status: { id: 'done' } }];
 const known = { count: { totalCount: 1 }, all: { totalCount: 1 }, statuses: { groups }, returns: { groups } };
 
 test('every view has queries, with each filter and in each order', () => {
