@@ -16,12 +16,12 @@ const groups: readonly (readonly [title: string, kind: string, time: string, ...
   ['Returns overdue', 'Allocation', 'endDate', 'endDate.gte:today-90', 'endDate.lt:today', 'statusId.isNull:false'],
   ['Due today', 'WorkOrder', 'endDate', 'endDate.eq:today'],
   ['Starts today', 'WorkOrder', 'startDate', 'startDate.eq:today', 'endDate.ne:today'],
-  ['In progress', 'WorkOrder', 'endDate', 'startDate.lt:today', 'endDate.gt:today'],
+  ['Under way', 'WorkOrder', 'endDate', 'startDate.lt:today', 'endDate.gt:today'],
   ['Next seven days', 'WorkOrder', 'startDate', 'startDate.gt:today', 'startDate.lte:today+7'],
   ['Returns in seven days', 'Allocation', 'endDate', 'endDate.gte:today', 'endDate.lte:today+7'],
   // Counting all that have ever started would take a second per 100,000.
   ['Without an end', 'WorkOrder', 'startDate', 'startDate.gte:today-90', 'startDate.lt:today', 'endDate.isNull:true'],
-  ['Without a location', 'WorkOrder', 'startDate', 'startDate.gte:today', 'locationId.isNull:true'],
+  ['Coming without a location', 'WorkOrder', 'startDate', 'startDate.gte:today', 'locationId.isNull:true'],
   ['Without a start', 'WorkOrder', 'endDate', 'startDate.isNull:true'],
 ];
 

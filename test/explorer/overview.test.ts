@@ -64,11 +64,11 @@ describeInChromium('the overview', () => {
       ['Returns overdue 1', 'Crane'],
       ['Due today 2', 'Ends', 'Both'],
       ['Starts today 1', 'Begins'],
-      ['In progress 1', 'Runs'],
+      ['Under way 1', 'Runs'],
       ['Next seven days 1', 'Soon'],
       ['Returns in seven days 1', 'Crane'],
       ['Without an end 1', 'Endless'],
-      ['Without a location 1', 'Nowhere'],
+      ['Coming without a location 1', 'Nowhere'],
       ['Without a start 1', 'Someday'],
     ]);
     const times = await page.locator('.groups small', { hasText: ' date' }).allInnerTexts();
