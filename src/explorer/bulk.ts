@@ -11,9 +11,13 @@ import { type Data, type Page, read } from './service.ts';
 import { button, cell, menu, openDialog, tableOf } from './values.ts';
 import { report } from './writes.ts';
 
-/** The fields that several records may have in common, and the days by which they are moved. */
+const frequent = ['days', 'currentLocationId', 'locationId', 'statusId'];
+
+/** The fields that several records may have in common, and the days by which they are moved: frequent ones first. */
 const commonFields = (kind: string): readonly string[] =>
-  inputNames(kind).filter((name) => !/String|Float|Int|ExternalIds/.test(kindOf(kind).inputs[name] ?? ''));
+  inputNames(kind)
+    .filter((name) => !/String|Float|Int|ExternalIds/.test(kindOf(kind).inputs[name] ?? ''))
+    .toSorted((a, b) => frequent.indexOf(b) - frequent.indexOf(a));
 
 async function readRecords(kind: string, ids: readonly string[]): Promise<readonly Data[]> {
   const { list, fields } = kindOf(kind);
@@ -23,24 +27,25 @@ async function readRecords(kind: string, ids: readonly string[]): Promise<readon
   return nodes.toSorted((a: Data, b: Data) => ids.indexOf(a.id) - ids.indexOf(b.id));
 }
 
+const isChanged = ({ changed }: Draft): boolean => changed.length > 0;
+
 /** The records before the change, and after it. Links would be stops on the way to the button. */
 function preview(kind: string, name: string, drafts: readonly Draft[], isEmpty: boolean) {
   const fields = name === 'days' ? period : [name];
+  const quiet = (text: string) => html`<span class="quiet">${text}</span>`;
   const shownValue = (record: Data, field: string) => {
     const target = record[linkOf(field)] ?? (record[field] && { id: record[field] });
     const value = isLink(typeOf(kind, linkOf(field))) ? target && numberedName(target) : cell(kind, field, record);
-    return html`<div>${value && value !== nothing ? value : html`<span class="quiet">nothing</span>`}</div>`;
+    return html`<div>${value && value !== nothing ? value : quiet('nothing')}</div>`;
   };
-  const after = (draft: Draft, field: string) => ({
-    [linkOf(field)]: draft.entryOf(field) || null,
-    [field]: draft.valueOf(field),
-  });
+  const shownAfter = (draft: Draft) => (field: string) =>
+    shownValue({ [linkOf(field)]: draft.entryOf(field) || null, [field]: draft.valueOf(field) }, field);
   const rows = drafts.map((draft) => [
     [numberedName(draft.record), draft.record.asset?.uid].filter(Boolean).join(' · '),
     fields.map((field) => shownValue(draft.record, field)),
-    isEmpty ? '' : fields.map((field) => shownValue(after(draft, field), field)),
+    isEmpty ? '' : isChanged(draft) ? fields.map(shownAfter(draft)) : quiet('unchanged'),
   ]);
-  const heads = { [kind]: '', [name === 'days' ? 'dates' : linkOf(name)]: '', newValue: '' };
+  const heads = { [kind]: '', [fields === period ? 'dates' : linkOf(name)]: '', newValue: '' };
   return html`<div class="full card preview">${tableOf('Preview', heads, rows)}</div>`;
 }
 
@@ -55,14 +60,13 @@ interface BulkChange {
   name: string;
 }
 
-/** The records that do not have the value yet. */
-const changing = ({ kind, records, name, draft }: BulkChange): readonly Draft[] =>
-  records.map((record) => new Draft(kind, record).take(draft, name)).filter(({ changed }) => changed.length > 0);
+const draftsOf = ({ kind, records, name, draft }: BulkChange): readonly Draft[] =>
+  records.map((record) => new Draft(kind, record).take(draft, name));
 
 /** All of the records are stored or none: nothing if somebody has changed one of them since they were read. */
 async function save(bulk: BulkChange, isConfirmed = false): Promise<void> {
   const { kind, page, dialog, records, name: field, draft } = bulk;
-  const drafts = changing(bulk);
+  const drafts = draftsOf(bulk).filter(isChanged);
   const wrong = drafts.flatMap(({ record, mistakes }) =>
     mistakes.map(({ message }) => ({ field, message: `${numberedName(record)}: ${message}` })),
   );
@@ -84,11 +88,11 @@ async function save(bulk: BulkChange, isConfirmed = false): Promise<void> {
 function drawBulk(bulk: BulkChange): void {
   const { kind, page, dialog, records, name, draft } = bulk;
   const isWrong = dialog.querySelector(`:is(#field-${name}, [name="${name}.time"]):invalid`) !== null;
-  const isUnmoved = name === 'days' && !draft.entryOf(name);
-  const drafts = isUnmoved ? records.map((record) => new Draft(kind, record)) : changing(bulk);
-  const [label, count] = [`Change ${countText(kind, records.length)}`, countText(kind, drafts.length)];
-  const others = records.length - drafts.length;
-  const isEmpty = isWrong || isUnmoved || (name !== 'days' && draft.valueOf(name) === null);
+  const isEmpty = isWrong || draft.valueOf(name) === null;
+  const drafts = draftsOf(bulk);
+  const changing = drafts.filter(isChanged);
+  const [all, some] = [records, changing].map(({ length }) => countText(kind, length));
+  const label = `Change ${all}`;
   const titleOf = (field: string) => (field === 'days' ? 'Start and end, by days' : title(linkOf(field)));
   const fields = Object.fromEntries(commonFields(kind).map((field) => [field, titleOf(field)]));
   const choose = (field: string) => {
@@ -97,13 +101,11 @@ function drawBulk(bulk: BulkChange): void {
   };
   const inputs = html`<label class="field">Field ${menu(fields, name, choose)}</label>
     ${keyed(name, fieldInput(draft, name, page))} ${preview(kind, name, drafts, isEmpty)}`;
-  const clear = button(`Clear ${words(linkOf(name))} of ${count}`, () => void save(bulk), 'bare');
+  const clear = button(`Clear ${words(linkOf(name))} of ${some}`, () => void save(bulk), 'bare end');
   // Enter clears nothing: the button of the form is disabled.
   const below = html`<p class="row">
-    <button class="primary" ?disabled=${isEmpty || drafts.length === 0}>Change ${count}</button>
-    ${isEmpty && !isWrong && name !== 'days' && drafts.length > 0 ? clear : nothing}
-    ${button('Cancel', () => dialog.close())}
-    <small ?hidden=${others === 0}>${name === 'days' ? 'Without dates' : 'Unchanged'}: ${countText(kind, others)}</small></p>`;
+    <button class="primary" ?disabled=${isEmpty || changing.length === 0}>Change ${isEmpty ? all : some}</button>
+    ${button('Cancel', () => dialog.close())} ${isEmpty && !isWrong && changing.length > 0 ? clear : nothing}</p>`;
   const saveBulk = (isConfirmed: boolean) => void save(bulk, isConfirmed);
   render(html`<h2>${label}</h2> ${draftForm(draft, label, saveBulk, inputs, below)}`, dialog);
 }
