@@ -31,7 +31,8 @@ const isChanged = ({ changed }: Draft): boolean => changed.length > 0;
 
 /** The records before the change, and after it. Links would be stops on the way to the button. */
 function preview(kind: string, name: string, drafts: readonly Draft[], isEmpty: boolean) {
-  const fields = name === 'days' ? period : [name];
+  // A start may take its end along.
+  const fields = /^(days|startDate)$/.test(name) ? period : [name];
   const quiet = (text: string) => html`<span class="quiet">${text}</span>`;
   const shownValue = (record: Data, field: string) => {
     const target = record[linkOf(field)] ?? (record[field] && { id: record[field] });

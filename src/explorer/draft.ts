@@ -94,6 +94,8 @@ export class Draft {
 
   enter(input: string, entry: Entry): void {
     if (input === 'days') this.#move(daysOf(entry) - daysOf(this.entryOf('days')));
+    if (input === 'startDate' && this.#endWith(this.entryOf(input)) === this.entryOf('endDate'))
+      this.#set('endDate', this.#endWith(entry));
     this.#set(input, entry);
     this.show();
   }
@@ -124,8 +126,6 @@ export class Draft {
     const { name, type, checked, value } = target as HTMLInputElement;
     // Most work ends on the day on which it starts.
     if (name === 'endDate.time' && value && !this.entryOf('endDate')) this.#set('endDate', this.entryOf('startDate'));
-    if (name === 'startDate' && this.#endWith(this.entryOf(name)) === this.entryOf('endDate'))
-      this.#set('endDate', this.#endWith(value));
     if (name) this.enter(name, type === 'checkbox' ? checked : value);
     else this.show();
   };

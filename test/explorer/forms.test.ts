@@ -774,6 +774,20 @@ describeInChromium('a work order in the explorer', () => {
     await ofOne.getByRole('button', { name: 'Clear end date of 1 work order' }).click();
     await ofOne.getByText('B 0: Enter the date of this time.').waitFor();
     expect(await found()).toEqual(stored);
+    // A start that is past its end takes it along, as in a form.
+    await ofOne.getByLabel('Field').selectOption('Start date');
+    await ofOne.getByLabel('Start date', { exact: true }).fill('2026-03-30');
+    await ofOne.getByLabel('Start date, time').fill('08:00');
+    await ofOne.getByRole('row').getByText(/30/).nth(1).waitFor();
+    await ofOne.getByRole('button', { name: 'Change 1 work order' }).click();
+    await status(page).getByText('1 work order changed.').waitFor();
+    expect((await found())[0]).toMatchObject({
+      startDate: '2026-03-30T06:00:00.000Z',
+      endDate: '2026-03-30T00:00:00.000Z',
+    });
+    await status(page).getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(found).toEqual(stored);
+    await page.getByRole('button', { name: 'Change…' }).click();
     // A list of choices is over the dialog, which it does not scroll.
     await service.create('/locations', ...Array.from({ length: 9 }, (_, at) => ({ name: `Pier ${at}` })));
     await ofOne.getByLabel('Field').selectOption('Location');
