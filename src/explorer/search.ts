@@ -1,12 +1,12 @@
 /** The search over all kinds: the best matches of each, and the way to all of them. */
-import { html, nothing } from 'lit-html';
+import { html, nothing, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type View, viewOf } from './address.ts';
-import { columns, kindNames, kindOf, textFields, title, words } from './kinds.ts';
+import { columns, kindNames, kindOf, numberedName, textFields, title, words } from './kinds.ts';
 import { allQuery, bestQueries, rankMatches, rankOf } from './matches.ts';
 import { rowsOf } from './queries.ts';
-import type { Data, Viewer } from './service.ts';
-import { notice, recordTable, toOverview } from './values.ts';
+import { type Data, read, type Viewer, wait } from './service.ts';
+import { notice, recordTable, time, toOverview, until } from './values.ts';
 
 const shownMatches = 5;
 
@@ -22,11 +22,30 @@ export function searchForm(records: string, addressOf: (search: string) => strin
   </form>`;
 }
 
-/** Empty again on another page. */
+/** Empty again on another page. The best matches of the text so far are below it. */
 export function searchEverywhere({ kind, search }: View) {
   const hint = matchMedia('(hover: hover)').matches ? '  ( / )' : '';
-  const addressFor = (search: string) => addressOf({ search });
-  return keyed(location.search, searchForm('all records', addressFor, kind ? '' : search, hint));
+  const form = searchForm('all records', (search) => addressOf({ search }), kind ? '' : search, hint);
+  const leave = ({ currentTarget: { lastElementChild: list }, relatedTarget: next }: Data) =>
+    next && !list.parentNode.contains(next) && list.hidePopover();
+  const best = html`<nav class="options floats" popover aria-label="Best matches"></nav>`;
+  return keyed(location.search, html`<div @input=${suggest} @focusout=${leave}>${form}${best}</div>`);
+}
+
+/** The last text wins, and failures are silent. */
+async function suggest({ target: input, currentTarget: { lastElementChild: list } }: Data): Promise<void> {
+  const [search, address] = [input.value.trim(), location.search];
+  const isLast = () => input.matches(':focus') && input.value.trim() === search && address === location.search;
+  await wait(150);
+  if (!isLast()) return;
+  const found = search.length > 1 ? await read(searchResults.queries({ search }, {})[0] ?? '').catch(() => ({})) : {};
+  if (!isLast()) return;
+  const line = (kind: string) => (match: Data) =>
+    html`<a class="row pad" href=${addressOf({ kind, id: match.id })}>${numberedName(match)}
+      <small>${title(kind)} ${match.startDate && time(match.startDate)} ${until(match)}</small></a>`;
+  const lines = sectionsOf(found, search).map(({ kind, matches }) => matches.slice(0, 3).map(line(kind)));
+  render(html`${lines}<a class="row pad" href=${addressOf({ search })}>All matches of “${search}”</a>`, list);
+  list.togglePopover({ force: search.length > 1, source: input });
 }
 
 /** The slash key leads to the search, except while somebody types. Down leads from a search to its first match. */
@@ -34,9 +53,9 @@ export function moveToSearch(event: KeyboardEvent): void {
   const { key, ctrlKey, metaKey } = event;
   const from = event.target as HTMLElement;
   const isTyping = from.matches('input:not([type=checkbox]), textarea, select');
-  const isAbove = from.matches('body, main, [type=search]') && viewOf(location.search).search !== undefined;
-  const place =
-    key === '/' && !isTyping ? '#everywhere input' : key === 'ArrowDown' && isAbove ? 'main tbody a' : 'none';
+  const isAbove = from.matches('body, main, [type=search]');
+  const matches = ['#everywhere :popover-open a', ...(viewOf(location.search).search ? ['main tbody a'] : [])].join();
+  const place = key === '/' && !isTyping ? '#everywhere input' : key === 'ArrowDown' && isAbove ? matches : 'none';
   const next = document.querySelector<HTMLInputElement>(place);
   if (!next || ctrlKey || metaKey) return;
   event.preventDefault();

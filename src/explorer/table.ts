@@ -51,7 +51,7 @@ function columnMenu(view: View) {
 }
 
 /** The head of a column leads to the table in its order, then in the opposite one, then in that of the creation. */
-function sortingHead(view: View, field: string, classes: string) {
+const sortingHead = (view: View) => (field: string, classes: string) => {
   const { order } = kindOf(view.kind);
   const by = [field, `${field}Id`].find((name) => order.includes(name));
   if (by === undefined) return headOf(field, classes);
@@ -60,7 +60,7 @@ function sortingHead(view: View, field: string, classes: string) {
   return html`<th scope="col" class=${classes} aria-sort=${direction}>
     <a href=${firstPage(view, { sort })}>${title(field)}${{ ascending: ' ↑', descending: ' ↓', none: '' }[direction]}</a>
   </th>`;
-}
+};
 
 /** A printed table has as many rows as the service allows, up to a thousand. */
 const pageSize = ({ view }: View): number => atMost(view === 'print' ? 1_000 : 50);
@@ -84,9 +84,8 @@ function pageOf(view: View, shown: Data, note: string, isPickable: boolean) {
     ${hasPreviousPage ? way('prev', 'Previous', -1, { before: startCursor }) : nothing}
     ${hasNextPage ? way('next', 'Next', 1, { after: endCursor }) : nothing}
   </nav>`;
-  const head = (field: string, classes: string) => sortingHead(view, field, classes);
   return html`
-    ${recordTable(kind, shown.nodes, title(kindOf(kind).list), { fields: columnsOf(view), head, isPickable })}
+    ${recordTable(kind, shown.nodes, title(kindOf(kind).list), { fields: columnsOf(view), head: sortingHead(view), isPickable })}
     ${hasPreviousPage || hasNextPage ? pages : nothing}`;
 }
 

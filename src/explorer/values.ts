@@ -193,11 +193,11 @@ export const toOverview = html`<a class="button" href="explore">Overview</a>`;
 export const notice = (sentence: string, buttons: unknown, classes = 'empty') =>
   html`<div class=${classes}><b>${sentence}.</b> <div class="row">${buttons}</div></div>`;
 
-/** The arrow keys move from link to link in tables. */
+/** The arrow keys move from link to link in tables, and in the matches of a text. */
 export function moveInTable(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
   const from = event.target as HTMLElement;
-  const place = from.closest('tr');
+  const place = from.closest<HTMLTableRowElement>('tr, #everywhere');
   if (!place || !step || from.matches('select, input:not([type=checkbox])')) return;
   const stopsIn = (within?: Element) =>
     [...(within?.querySelectorAll<HTMLElement>('a, input, button') ?? [])].filter((stop) => stop.checkVisibility());
@@ -205,7 +205,7 @@ export function moveInTable(event: KeyboardEvent): void {
   const row = rows[rows.indexOf(place) + step];
   const below = stopsIn(row?.cells[from.closest<HTMLTableCellElement>('th, td')?.cellIndex ?? 0])[0] ?? stopsIn(row)[0];
   const beside = stopsIn(place)[stopsIn(place).indexOf(from) + step];
-  const next = /Up|Down/.test(event.key) ? below : beside;
+  const next = from.closest('tr') && /Up|Down/.test(event.key) ? below : beside;
   if (!next) return;
   event.preventDefault();
   next.focus();

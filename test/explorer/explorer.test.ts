@@ -296,11 +296,34 @@ describeInChromium('the explorer', () => {
     // Also before the page knows the systems.
     await page.goto(`${origin}/explore?search=100231`);
     await page.getByRole('cell', { name: 'EX-0101' }).waitFor();
+    // While somebody types, the best matches are below.
+    const box = page.getByRole('searchbox', { name: 'Search all records' });
+    const best = page.getByRole('navigation', { name: 'Best matches' }).getByRole('link');
+    await box.fill('winter');
+    await best.filter({ hasText: /WO-26215 Winter service\s+Work order .* – / }).waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await look(page, 'explorer-best-matches');
+    await box.press('Escape');
+    await best.first().waitFor({ state: 'hidden' });
+    for (const text of ['ge', 'ge0101']) await box.fill(text);
+    await expect
+      .poll(() => best.allInnerTexts())
+      .toEqual([expect.stringMatching(/^GE-0101 .*\s+Asset$/), 'All matches of “ge0101”']);
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowUp', 'ArrowUp', 'Tab', 'Tab', 'Tab'])
+      await page.keyboard.press(key);
+    expect(await best.first().isVisible()).toBe(false);
+    await page.keyboard.press('/');
+    await page.keyboard.type('ge0101');
+    await best.nth(1).waitFor();
+    for (const key of ['ArrowDown', 'Enter']) await page.keyboard.press(key);
+    await heading(page, 'Voltmar V 45 generator, 45 kVA');
+    await box.fill('ge0101');
+    await best.last().click();
+    await heading(page, 'Matches of “ge0101”');
     // Who stays in a form has not searched.
     await page.goto(`${origin}/explore?kind=Asset&view=new`);
     await page.getByLabel('Name').fill('Crane');
     page.once('dialog', (dialog) => void dialog.dismiss());
-    const box = page.getByRole('searchbox', { name: 'Search all records' });
     await box.fill('ge-0101');
     await box.press('Enter');
     await expect.poll(() => box.inputValue()).toBe('');
