@@ -171,12 +171,9 @@ class Picker extends AsyncDirective {
     event.stopPropagation();
     if (!this.#isOpen) return this.#open();
     if (event.key === 'Escape') return this.#pick(this.#options.value);
-    if (event.key === 'Enter' && this.#active < 0) {
-      await this.#accept(true);
-      return this.#draw();
-    }
     const choices = this.#choices();
-    if (event.key === 'Enter') choices[this.#active]?.[1]();
+    const accept = () => this.#accept(true);
+    if (event.key === 'Enter') await (choices[this.#active]?.[1] ?? accept)();
     if (step) this.#active = (Math.max(this.#active + step, step - 1) + choices.length) % choices.length;
     this.#draw();
     document.getElementById(`${this.#options.id}-${this.#active}`)?.scrollIntoView({ block: 'nearest' });
