@@ -29,12 +29,17 @@ export function draftForm(
     event.submitter?.focus();
     save(false);
   };
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    (event.currentTarget as HTMLElement).querySelector<HTMLElement>('.primary')?.click();
+  };
   const { isBusy, problem, doubts } = draft;
   const confirm = doubts ? button('Save all the same', () => save(true), 'end') : nothing;
   const notice = html`<p class="notice card pad row" role="alert" tabindex="-1" ${ref(focus)}>
     <span><b class="error">Not saved:</b> ${problem}.</span> ${confirm}</p>`;
   return html`${problem ? notice : nothing}
-    <form aria-label=${label} aria-busy=${isBusy} @submit=${submit} @input=${draft.enterInput}>
+    <form aria-label=${label} aria-busy=${isBusy} @submit=${submit} @keydown=${press} @input=${draft.enterInput}>
       <fieldset class="form" ?disabled=${isBusy}>${inputs}</fieldset> ${below}
     </form>`;
 }
@@ -67,9 +72,8 @@ export function fieldInput(draft: Draft, name: string, page: Page) {
   const color = () => html`<span class="row pair">
     <input id=${id} name=${name} type="color" .value=${live(entry || '#808080')}>
     ${entry ? button('No colour', () => draft.enter(name, '')) : html`<small>No colour yet</small>`}</span>`;
-  const value = entry === '' ? undefined : (entry as Data);
   const onPick = (target?: Data) => draft.enter(name, target ?? '');
-  const mayCreate = page.mayWrite(type);
+  const [value, mayCreate] = [(entry || undefined) as Data | undefined, page.mayWrite(type)];
   const link = () =>
     picker({ id, kind: type, name, of: kind, required, invalid, describedBy, value, onPick, mayCreate });
   const text = isLong ? area : name === 'color' ? color() : inputOf(isNumber ? 'number' : 'text');

@@ -110,7 +110,8 @@ class RecordForm extends HTMLElement {
     const inputs = inputNames(kind).map((name) => (isShown(name) ? fieldInput(draft, name, page) : nothing));
     const below = html`<p class="save row">
       <button class="primary" aria-disabled=${isBusy}>${isBusy ? 'Saving…' : 'Save'}</button>
-      ${button('Cancel', () => this.#leave())} ${hasTimes ? html`<small>Times are in ${timeZone}.</small>` : nothing}
+      ${button('Cancel', () => this.#leave())} <small class="wide">Enter saves, in a long text Ctrl+Enter.</small>
+      ${hasTimes ? html`<small>Times are in ${timeZone}.</small>` : nothing}
     </p>`;
     const label = isNew ? `New ${words(kind)}` : 'Edit';
     // The conflict says why.

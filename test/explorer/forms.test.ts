@@ -340,7 +340,8 @@ describeInChromium('a work order in the explorer', () => {
     await page.locator('.notice', { hasText: 'Deleted' }).getByRole('button', { name: 'Restore' }).click();
     await page.getByText('Not saved').waitFor({ state: 'detached' });
     expect(await page.getByLabel('Notes').inputValue()).toBe('Bring chains.');
-    await save(page).click();
+    await page.getByText('Enter saves, in a long text Ctrl+Enter.').waitFor();
+    await page.getByLabel('Notes').press('Control+Enter');
     await status(page).getByText('Saved.').waitFor();
     expect(await read()).toMatchObject({ name: stored.name, notes: 'Bring chains.' });
   });
