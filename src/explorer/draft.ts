@@ -280,13 +280,12 @@ export class Draft {
     const { totalCount, nodes } = (await yardgraph.graphql(document, { where })).found;
     if (totalCount === 0) return '';
     const [{ asset, project, startDate, endDate, ...other }] = nodes;
-    const [start, end] = [startDate, endDate].map((time) => (time ? timeTexts(time) : undefined));
-    const last = [end?.day === start?.day ? '' : end?.day, end?.clock].filter(Boolean).join(' ');
-    const times = `${start?.day} ${start?.clock}`.trim() + (last && ` to ${last}`);
+    const [start, end] = [timeTexts(startDate), timeTexts(endDate ?? '')];
+    const last = end.day === start.day ? end.clock : end.text;
     const name =
       kind === 'WorkOrder' ? numberedName(other) : `an allocation${project ? ` for ${numberedName(project)}` : ''}`;
     const more = totalCount > 1 ? ` and ${totalCount - 1} more` : '';
-    return `${numberedName(asset)} has ${name} (${times})${more} at this time`;
+    return `${numberedName(asset)} has ${name} (${start.text}${last && ` to ${last}`})${more} at this time`;
   }
 
   /** Stores the records of these drafts, and returns them. Otherwise shows why they are refused, or doubts. */

@@ -52,8 +52,7 @@ function valueText(kind: string, { field, value }: Filter, target: Data | null |
   if (target === null) return `${value} (not stored here)`;
   if (target) return nameOf(target);
   if (kindOf(kind).filters[field] !== 'DateTimeFilter') return yesNo(value);
-  const { day, clock } = timeTexts(value);
-  return dayWords(value)?.words ?? `${day} ${clock}`.trim();
+  return dayWords(value)?.words ?? timeTexts(value).text;
 }
 
 const yesNo = (value: string): string => ({ true: 'yes', false: 'no' })[value] ?? value;

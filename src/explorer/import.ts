@@ -385,7 +385,7 @@ class ImportDialog extends HTMLElement {
     );
     const { message, first, rows } = doubt;
     const listed = `${first.join('; ')}${rows.length > first.length ? '; …' : ''}`;
-    const times = listed.replace(/\b\d{4}-\d\d-\d\dT[\d:.]{8,12}Z/g, (time) => timeTexts(time).whole);
+    const times = listed.replace(/\b\d{4}-\d\d-\d\dT[\d:.]{8,12}Z/g, (time) => timeTexts(time).text);
     return notice(`${countedRows(rows.length)} ${inTitles(message)}: ${times}`, buttons, 'notice pad');
   };
 

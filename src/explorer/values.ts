@@ -10,18 +10,18 @@ import type { Data } from './service.ts';
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
 const nearMs = 60 * dayMs;
 
-/** Writes a time, or a date, which is midnight in UTC. Near days have a weekday in place of the year. */
+/** Writes a time, or a date, which is midnight in UTC. Near days have a weekday, and those of this year no year. */
 export function timeTexts(value: string) {
   const isDate = /^.{10}(T00:00:00\.000Z)?$/.test(value);
   const moment = new Date(isDate ? `${value.slice(0, 10)}T00:00` : value);
-  if (Number.isNaN(moment.getTime())) return { day: value, clock: '', whole: value };
-  const isNear = Math.abs(moment.getTime() - Date.now()) < nearMs;
-  const [weekday, year] = isNear ? (['short'] as const) : ([undefined, 'numeric'] as const);
-  return {
-    day: moment.toLocaleDateString(dateLocale, { weekday, day: '2-digit', month: 'short', year }),
-    clock: isDate ? '' : moment.toLocaleTimeString(dateLocale, clockFormat).replace(/\s/g, '\u00a0'),
-    whole: moment.toLocaleString(dateLocale, { dateStyle: 'full', ...(!isDate && { timeStyle: 'short' }) }),
-  };
+  if (Number.isNaN(moment.getTime())) return { day: value, clock: '', text: value, whole: value };
+  const weekday = Math.abs(moment.getTime() - Date.now()) < nearMs ? 'short' : undefined;
+  const year = weekday && moment.getFullYear() === new Date().getFullYear() ? undefined : 'numeric';
+  const date = moment.toLocaleDateString(dateLocale, { weekday, day: '2-digit', month: 'short', year });
+  const day = date.replace('Sept', 'Sep');
+  const clock = isDate ? '' : moment.toLocaleTimeString(dateLocale, clockFormat).replace(/\s/g, '\u00a0');
+  const whole = moment.toLocaleString(dateLocale, { dateStyle: 'full', ...(!isDate && { timeStyle: 'short' }) });
+  return { day, clock, text: `${day} ${clock}`.trim(), whole };
 }
 
 export function time(value: string, hasDay = true): TemplateResult {

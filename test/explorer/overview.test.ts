@@ -222,6 +222,8 @@ describeInChromium('the overview', () => {
       expect(await chip.getAttribute('aria-label')).toMatch(words);
       const names = await page.getByRole('rowheader').allInnerTexts();
       expect(names.sort()).toEqual([`from ${time}`, `from ${monthAt(2, 1)}`].sort());
+      await page.goto(`${origin}/explore?kind=WorkOrder&filter=startDate.lt:2020-09-04`);
+      await page.getByText(/Start date before (04 Sep|Sep 04,) 2020/).waitFor();
       const ids = JSON.stringify(made.map(({ id }) => id));
       await other.data(`mutation { deleteWorkOrders(ids: ${ids}) { id } }`);
     },
