@@ -1,19 +1,20 @@
-/** The latest deletions, of a kind or of all: each leads to the page of the deleted record, which can restore it. */
+/** The latest deletions, of a kind or of all: each can be restored, and leads to the page of the deleted record. */
 import { html, nothing } from 'lit-html';
 import { constantCase } from '../model/labels.ts';
 import { addressOf } from './address.ts';
-import { kindNames, kindOf, nameOf, title, words } from './kinds.ts';
+import { kindOf, kindOfChange, nameOf, title, words } from './kinds.ts';
 import { atMost, query } from './queries.ts';
-import { deletedName, readNames } from './record.ts';
-import { type Data, read, type Viewer } from './service.ts';
+import { deletedName, readNames, restoreButton } from './record.ts';
+import { type Data, type Page, read, type Viewer } from './service.ts';
 import { link, notice, phoneLine, tableOf, time } from './values.ts';
 
 const fields = 'cursor action kind recordId at user { id name } record { id } fields { field before after }';
 
-function rowOf(change: Data, names: Data): readonly unknown[] {
-  const kind = kindNames.find((name) => constantCase(name) === change.kind) ?? 'Label';
+function rowOf(change: Data, names: Data, page: Page): readonly unknown[] {
+  const kind = kindOfChange(change);
   const name = html`${link(kind, { id: change.recordId, name: deletedName(change, names) })} ${phoneLine({ name: title(kind) })}`;
-  return [name, title(kind), time(change.at), change.user && nameOf(change.user)];
+  const by = change.user && html`<div><small>by ${nameOf(change.user)}</small></div>`;
+  return [name, title(kind), html`${time(change.at)} ${by}`, restoreButton(kind, change, page)];
 }
 
 export const deleted: Viewer = {
@@ -40,16 +41,15 @@ export const deleted: Viewer = {
     const names = await readNames('Allocation', [{ fields: assets }]);
     yield { changes, part, names, next: start > horizon && String(start) };
   },
-  draw({ kind }, { changes, names, next }) {
+  draw({ kind }, { changes, names, next }, page) {
     const list = kind ? words(kindOf(kind).list) : 'records';
-    const heads = { name: 'name', kind: 'more', deleted: 'date', by: '' };
-    const row = (change: Data) => rowOf(change, names);
-    const table = () => tableOf(`Deleted ${list}`, heads, changes.map(row));
-    const earlier = html`<p><a class="button" href=${addressOf({ kind, view: 'deleted', after: next })}>Earlier deletions</a></p>`;
+    if (!changes) return { title: `Deleted ${list}` };
     const none = notice(`No ${list} were deleted lately`, nothing);
-    return {
-      title: `Deleted ${list}`,
-      content: changes && html`${changes.length > 0 ? table() : none} ${next ? earlier : nothing}`,
-    };
+    const heads = { name: 'name', kind: 'more', deleted: 'date', restore: 'code' };
+    const rows = changes.map((change: Data) => rowOf(change, names, page));
+    const ids = changes.map(({ cursor }: Data) => cursor);
+    const table = rows.length > 0 ? tableOf(`Deleted ${list}`, heads, rows, ids) : none;
+    const earlier = html`<p><a class="button" href=${addressOf({ kind, view: 'deleted', after: next })}>Earlier deletions</a></p>`;
+    return { title: `Deleted ${list}`, content: html`${table} ${next ? earlier : nothing}` };
   },
 };

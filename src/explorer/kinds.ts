@@ -1,5 +1,5 @@
 /** The record kinds of the schema, their columns, and the names of records. */
-import { capitalized, linkField as linkOf, words as wordsOf } from '../model/labels.ts';
+import { capitalized, constantCase, linkField as linkOf, words as wordsOf } from '../model/labels.ts';
 import { dateLocale } from './clock.ts';
 
 export { linkOf };
@@ -56,6 +56,10 @@ export const columns: Readonly<Record<string, readonly string[]>> = Object.fromE
 );
 
 export const kindNames = Object.keys(columns);
+
+/** A change names its kind as `WORK_ORDER`. */
+export const kindOfChange = ({ kind }: { readonly kind?: string }): string =>
+  kindNames.find((name) => constantCase(name) === kind) ?? 'Label';
 
 /** The views of a kind besides its table. */
 export const otherViews: Readonly<Record<string, readonly ('map' | 'tree')[]>> = {

@@ -91,14 +91,20 @@ const valuesOf = ({ fields }: Data): Data =>
 /** An allocation is called by its asset. */
 export function deletedName(change: Data, names: Data): string {
   const values = valuesOf(change);
-  return numberedName({ id: change.recordId, asset: names[`assetId${values.assetId}`], ...values });
+  const asset = names[`assetId${values.assetId}`];
+  return numberedName({ id: change.recordId, asset: asset && { name: numberedName(asset) }, ...values });
 }
 
-function deletionNotice(kind: string, deletion: Data, { mayWrite }: Page, remark = '') {
-  const { at, user } = deletion;
+/** Nothing where the key may not write the kind. */
+export function restoreButton(kind: string, deletion: Data, { mayWrite }: Page, classes = '') {
   const restore = () => void undo(rangeOfDeletion(deletion), `${title(kind)} restored.`);
+  return mayWrite(kind) ? button('Restore', restore, classes) : nothing;
+}
+
+function deletionNotice(kind: string, deletion: Data, page: Page, remark = '') {
+  const { at, user } = deletion;
   return html`<div class="notice card pad row">
-    <span><b>Deleted</b> ${time(at)} ${user ? `by ${nameOf(user)}` : ''}</span> ${remark} ${mayWrite(kind) ? button('Restore', restore, 'primary end') : nothing}
+    <span><b>Deleted</b> ${time(at)} ${user ? `by ${nameOf(user)}` : ''}</span> ${remark} ${restoreButton(kind, deletion, page, 'primary end')}
   </div>`;
 }
 
@@ -134,7 +140,7 @@ const stamps = ['createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'id'];
 const factsOf = (kind: string): readonly string[] =>
   (columns[kind] ?? []).filter((field) => !inHead.includes(field)).slice(0, 5);
 
-function recordQuery({ kind = '', id = '', view, after }: View): string {
+function recordQuery({ kind = '', id = '', after }: View): string {
   const { one, fields, lists } = kindOf(kind);
   const parts = [
     selectionOf(kind, Object.keys(fields)),
@@ -143,7 +149,6 @@ function recordQuery({ kind = '', id = '', view, after }: View): string {
   ];
   const record = query(one, { id }, `\n    ${parts.join('\n    ')}\n  `);
   if (isRecord(kind)) return `${record}\n  changeHorizon`;
-  if (view !== 'edit') return record;
   const where = { key: { eq: labelKey(kind, id) } };
   return `${record}\n  ${query('labels', { where }, 'nodes { id key name color updatedAt }')}`;
 }
@@ -260,9 +265,8 @@ export const record: Viewer = {
     const { kind = '', id = '', after } = view;
     const data = await read(recordQuery(view));
     const found = data[kindOf(kind).one];
-    const isGone = !found && isRecord(kind);
     const queries = [`latest: ${historyQuery({ id }, 1)}`, historyQuery({ id, after })];
-    const { latest, history }: Data = isGone ? await read(...queries) : (found ?? {});
+    const { latest, history }: Data = found ?? (isRecord(kind) ? await read(...queries) : {});
     const deletions: readonly Data[] = latest?.nodes ?? [];
     const names = await readNames(kind, [...deletions, ...(history?.nodes ?? [])]);
     yield { ...data, deletion: deletions[0], history: { ...history, horizon: data.changeHorizon }, names };
@@ -273,11 +277,10 @@ export const record: Viewer = {
     const found: Data = data[one] ?? { id };
     const isLabelForm = view.view === 'edit' && !isRecord(kind);
     const labelTitle = data.labels?.nodes.length === 0 ? `New ${words(kind)}` : 'Name and colour';
-    const numbers = inHead.slice(1).map((field) => data[one]?.[field]);
-    const number = numbers.find((value) => value && value !== nameOf(found));
+    const number = found.uid ?? found.reference ?? found.number;
     return {
       title: isLabelForm ? labelTitle : data.deletion ? deletedName(data.deletion, data.names) : nameOf(found),
-      crumb: html`${isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(list)}</a>` : title(kind)}${number && ` / ${number}`}`,
+      crumb: html`${isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(list)}</a>` : title(kind)}${number && number !== nameOf(found) ? ` / ${number}` : ''}`,
       actions: data[one] && page.mayWrite(kind) && view.view !== 'edit' ? recordActions(kind, found, page) : nothing,
       content: content(view, data, page),
     };

@@ -384,14 +384,18 @@ describeInChromium('the explorer', () => {
     await open.data(`mutation { revertChanges(after: "${after}", upTo: "${await cursor()}") { reversed } }`);
     await open.data(deletion, { ids: [yard?.id] });
     await open.create('/locations', { name: 'Another yard' });
-    const [crane] = await open.create('/assets', { name: 'Crane', uid: 'CR-1' });
-    await open.data('mutation ($ids: [ID!]!) { deleteAssets(ids: $ids) { id } }', { ids: [crane?.id] });
+    const [crane, lift] = await open.create('/assets', { name: 'Crane', uid: 'CR-1' }, { name: 'Lift', uid: 'LI-1' });
+    const created = `createAllocations(input: [{ assetId: "${lift?.id}", startDate: "2026-03-01" }]) { id }`;
+    const [rent] = (await open.data(`mutation { ${created} }`)).createAllocations;
+    const deletions = `deleteAssets(ids: ["${crane?.id}"]) { id } deleteAllocations(ids: ["${rent.id}"]) { id }`;
+    await open.data(`mutation { ${deletions} }`);
     const { page, visit, origin } = await newPage(open, '/explore?kind=Location');
     await page.locator('.head').getByRole('link', { name: 'Deleted' }).click();
     await page.getByRole('link', { name: 'Bremen yard' }).waitFor();
     await page.goto(`${origin}/explore?view=deleted`);
     // Machines have the same name.
     await page.getByRole('link', { name: 'CR-1 Crane' }).waitFor();
+    await page.getByRole('link', { name: 'LI-1 Lift, from Mar 1, 2026' }).waitFor();
     await page.getByRole('link', { name: 'Bremen yard' }).click();
     await heading(page, 'Bremen yard');
     await page.locator('.notice').getByText('Deleted').waitFor();

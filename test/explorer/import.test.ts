@@ -560,7 +560,10 @@ describeInChromium('a file in the explorer', () => {
     ['imports', 'Undo'],
     ['deleted', 'Restore'],
   ])('of a workspace is undone there, whatever key another tab has: %s', async (view, name) => {
-    const [key, otherKey] = [await closed.key({ workspace: view }), await closed.key({ workspace: `${view}-2` })];
+    const [key, otherKey] = [
+      await closed.key({ workspace: view, user: 'planner' }),
+      await closed.key({ workspace: `${view}-2` }),
+    ];
     const [own, other] = [closed.as(key), closed.as(otherKey)];
     const [{ id }] = (await own.post('/assets', [{ name: 'Crane' }], { 'x-import-run': 'run' })).body;
     if (view === 'deleted') await own.data(`mutation { deleteAssets(ids: ["${id}"]) { id } }`);
@@ -569,9 +572,9 @@ describeInChromium('a file in the explorer', () => {
     const useKey = (key: string) => page.evaluate(`sessionStorage.setItem('yardgraph.key', '${key}')`);
     await useKey(key);
     await page.goto(`${page.url()}?view=${view}`);
-    if (view === 'deleted') await page.getByRole('link', { name: 'Crane' }).click();
     page.once('dialog', (dialog) => dialog.accept());
     await page.getByRole('button', { name }).waitFor();
+    await page.getByRole('table').getByText('planner').waitFor();
     await useKey(otherKey);
     await page.getByRole('button', { name: /^API key/ }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
