@@ -248,12 +248,12 @@ window.navigation?.addEventListener('navigate', (event) => {
     ...((isInPlace || isFilter) && ({ scroll: 'manual' } as const)),
     ...((isInPlace || isFilter || isBack) && ({ focusReset: 'manual' } as const)),
     handler: async () => {
+      leaveReport(viewOf(search));
       await (isBack ? explorer.show() : new Promise<void>((resolve) => void explorer.show(resolve).then(resolve)));
       if (isBack) focusLink(destination.key);
       if (isFilter) document.querySelector<HTMLElement>('[popovertarget=filter]')?.focus();
       // The menu of columns is drawn again, in another order.
       if (isInPlace && !signal.aborted) document.getElementById(id)?.focus();
-      leaveReport();
     },
   });
 });

@@ -2,8 +2,9 @@
 import { html, nothing, render } from 'lit-html';
 import type { ChangeNotReversed, ChangeRange } from '../../client/index.ts';
 import { capitalized } from '../model/labels.ts';
-import { kindOf, nameOf, numberedName, title, words } from './kinds.ts';
-import { atMost, query } from './queries.ts';
+import type { View } from './address.ts';
+import { kindOf, kindOfChange, numberedName, title, words } from './kinds.ts';
+import { atMost, namesOf, query } from './queries.ts';
 import { type Data, type Page, read, yardgraph } from './service.ts';
 import { button, timeTexts } from './values.ts';
 
@@ -52,7 +53,7 @@ const message = document.getElementById('message') as HTMLElement;
 
 /** Shows a message. Its undo says `undone`, and calls `then`. For the keyboard, it is before the content. */
 export function report(text: string, range?: ChangeRange, undone?: string, then?: () => void): void {
-  message.dataset.pages = '0';
+  message.dataset.pages = range || document.querySelector('record-form') ? '0' : '1';
   if (text) document.dispatchEvent(new Event('report'));
   const content = html`<span>${text}</span> ${range ? button('Undo', () => void undo(range, undone, then)) : nothing}
     <button type="button" class="bare" aria-label="Close" @click=${() => report('')}>×</button>`;
@@ -65,19 +66,21 @@ export function report(text: string, range?: ChangeRange, undone?: string, then?
     document.querySelector<HTMLElement>(text ? '#message [role]' : '#main')?.focus();
 }
 
-/** A message goes along to the page to which its write leads, and no further. A form is for another write. */
-export function leaveReport(): void {
-  if (message.dataset.pages === '1' || document.querySelector('record-form')) report('');
+/** A message with an undo, or of a form, goes along to the next page, and no further. A form is for another write. */
+export function leaveReport({ view = '' }: View): void {
+  if (message.dataset.pages === '1' || ['new', 'edit'].includes(view)) report('');
   else if (message.dataset.pages) message.dataset.pages = '1';
 }
 
-/** People know when a change was made, and not its number. */
-async function reasonOf({ outcome, message, recordId: id }: ChangeNotReversed): Promise<string> {
-  if (outcome !== 'KEPT') return message;
+/** People know the name of a record, and when a change was made, and not its number. */
+async function reasonOf(kept: ChangeNotReversed): Promise<string> {
+  if (kept.outcome !== 'KEPT') return kept.message;
+  const [id, kind] = [kept.recordId, kindOfChange(kept)];
+  const queries = [query('history', { id, first: 1 }, 'nodes { at }'), query(kindOf(kind).one, { id }, namesOf(kind))];
   // The undo is over, whatever comes of this request.
-  const { history }: Data = await read(query('history', { id, first: 1 }, 'nodes { at }')).catch(() => ({}));
+  const { history, [kindOf(kind).one]: record }: Data = await read(...queries).catch(() => ({}));
   const { day, clock } = timeTexts(history?.nodes[0]?.at ?? '');
-  return `the record has changed since${clock && `, last on ${day}, ${clock}`}`;
+  return `${record ? numberedName(record) : 'the record'} has changed since${clock && `, last on ${day}, ${clock}`}`;
 }
 
 export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: string, then = () => {}): Promise<void> {
@@ -132,19 +135,19 @@ async function findReferences(kind: string, id: string, references: 'CLEAR' | 'R
   } catch (error) {
     const issue = (error as Data).items?.find(({ code }: Data) => code === 'referenced');
     if (!issue) throw error;
-    return issue.message.replace(/^this .*? is /, '').replace(/:.*/, '');
+    return issue.message.split(/ is referenced by |:/)[1];
   }
 }
 
 /** Asks before it deletes a record, and says which records refer to it. */
 export async function deleteRecord(kind: string, record: Data, page: Page): Promise<void> {
-  const name = nameOf(record);
+  const name = numberedName(record);
   try {
     const found = await findReferences(kind, record.id, 'REFUSE');
     const needed = found && (await findReferences(kind, record.id, 'CLEAR'));
-    if (needed) return report(`${name} cannot be deleted, because it is ${needed}.`);
-    const cleared = `It is ${found}. Links to this ${words(kind)} are cleared, and nothing else is deleted.`;
-    if (!confirm(`Delete ${numberedName(record)}? ${found ? cleared : 'No other record refers to it.'}`)) return;
+    if (needed) return report(`${name} cannot be deleted, because it is needed by ${needed}.`);
+    const cleared = `It is used by ${found}. Links to this ${words(kind)} are cleared, and nothing else is deleted.`;
+    if (!confirm(`Delete ${name}? ${found ? cleared : 'No other record refers to it.'}`)) return;
     // Other records lose their links to this one: their changes have the same message.
     const references = found ? 'CLEAR' : 'REFUSE';
     const write = (changeMessage: string) => recordsOf(kind).delete([record.id], { references, changeMessage });

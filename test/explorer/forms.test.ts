@@ -311,7 +311,7 @@ describeInChromium('a work order in the explorer', () => {
     await change({ startDate: '2026-02-01' });
     await status(page).getByRole('button', { name: 'Undo' }).click();
     await status(page)
-      .getByText(/^Not undone: the record has changed since, last on .*, \d+:\d+/)
+      .getByText(/^Not undone: Set up the crane has changed since, last on .*, \d+:\d+/)
       .waitFor();
     expect(await read()).toMatchObject({ startDate: '2026-02-01T00:00:00.000Z' });
 
@@ -639,7 +639,7 @@ describeInChromium('a work order in the explorer', () => {
     const { page, origin } = await newPage(service);
     const [place, crane] = await Promise.all([
       service.create('/locations', { name: 'Old yard' }),
-      service.create('/assets', { name: 'Crane 2' }),
+      service.create('/assets', { name: 'Crane 2', uid: 'CR-2' }),
     ]).then((all) => all.map(([record]) => record?.id));
     await change({ locationId: place });
     const [job] = await service.create('/projects', { name: 'Quay', companyId: 'KOCH', startDate: '2026-03-01' });
@@ -653,7 +653,11 @@ describeInChromium('a work order in the explorer', () => {
     await page.goto(`${origin}/explore?kind=Asset&id=${crane}`);
     await page.getByRole('cell', { name: 'Quay KOCH' }).waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
-    await status(page).getByText('Crane 2 cannot be deleted, because it is referenced by 1 allocation.').waitFor();
+    await status(page).getByText('CR-2 Crane 2 cannot be deleted, because it is needed by 1 allocation.').waitFor();
+    // A failure does not go along.
+    await page.getByRole('link', { name: 'Projects', exact: true }).click();
+    await page.getByRole('heading', { name: 'Projects' }).waitFor();
+    await status(page).waitFor({ state: 'detached' });
     await page.goto(`${origin}/explore?kind=Location&id=${place}`);
     const isDeletion = (route: Route) => route.request().postData()?.includes('deleteLocations');
     await page.route('**/graphql', (route) => (isDeletion(route) ? route.fulfill({ status: 500 }) : route.fallback()));
@@ -665,7 +669,7 @@ describeInChromium('a work order in the explorer', () => {
     expect(asked).toEqual([]);
     await page.getByRole('button', { name: 'Delete' }).click();
     await status(page).getByText('Location deleted.').waitFor();
-    expect(asked).toEqual([expect.stringContaining('Delete Old yard? It is referenced by 1 work order.')]);
+    expect(asked).toEqual([expect.stringContaining('Delete Old yard? It is used by 1 work order.')]);
     expect((await read()).locationId).toBe(null);
     await status(page).getByRole('button', { name: 'Undo' }).click();
     await status(page).getByText('Location restored.').waitFor();
