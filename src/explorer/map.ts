@@ -13,10 +13,13 @@ import { type Data, read } from './service.ts';
 import { link } from './values.ts';
 
 const { mapTiles } = document.body.dataset;
-const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
+const dark = matchMedia('(prefers-color-scheme: dark)');
 const fileUrl = (name: string): string => new URL(name, import.meta.url).href;
 
 maplibre.setWorkerUrl(fileUrl('maplibre-gl-worker.js'));
+const sheet = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: fileUrl('map.css') });
+document.head.append(sheet);
+await new Promise((resolve, reject) => Object.assign(sheet, { onload: resolve, onerror: reject }));
 
 /** Where the number of a cluster stands, and the first free place for the name of a point. */
 const inside: maplibre.VariableAnchorOffsetCollectionSpecification = ['center', [0, 0]];
@@ -37,14 +40,12 @@ async function readTiles(url: string): Promise<Tiles> {
   if ((await file.getHeader()).tileType !== TileType.Mvt)
     return { sources: { tiles: { type: 'raster', tileSize: 256, ...source } }, layers: raster };
   // Without labels, for which the service would need fonts, and above the countries in place of the sea.
-  const areas = layers('tiles', namedFlavor(isDark ? 'dark' : 'light')).filter(({ type }) => type !== 'background');
+  const flavor = namedFlavor(dark.matches ? 'dark' : 'light');
+  const areas = layers('tiles', flavor).filter(({ type }) => type !== 'background');
   return { sources: { tiles: { type: 'vector', ...source } }, layers: areas };
 }
 
 async function readStyle(): Promise<maplibre.StyleSpecification> {
-  const sheet = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: fileUrl('map.css') });
-  document.head.append(sheet);
-  await new Promise((resolve, reject) => Object.assign(sheet, { onload: resolve, onerror: reject }));
   // The map is useful without tiles.
   const none: Tiles = { sources: {}, layers: [] };
   const tiles = mapTiles ? await readTiles(mapTiles).catch(() => none) : none;
@@ -86,8 +87,8 @@ async function readStyle(): Promise<maplibre.StyleSpecification> {
         },
         // Readable on light and dark, and on tiles.
         paint: {
-          'text-color': ['case', isCluster, '#fff', isDark ? '#fff' : '#1b2733'],
-          'text-halo-color': ['case', isCluster, '#2a72b8', isDark ? '#1b2733' : '#fff'],
+          'text-color': ['case', isCluster, '#fff', dark.matches ? '#fff' : '#1b2733'],
+          'text-halo-color': ['case', isCluster, '#2a72b8', dark.matches ? '#1b2733' : '#fff'],
           'text-halo-width': 1.5,
         },
       },
@@ -109,8 +110,6 @@ const placeOf = ({ geometry }: Pick<maplibre.MapGeoJSONFeature, 'geometry'>) =>
 
 const boundsOf = (features: readonly Pick<maplibre.MapGeoJSONFeature, 'geometry'>[]) =>
   features.reduce((bounds, feature) => bounds.extend(placeOf(feature)), new maplibre.LngLatBounds());
-
-const readingStyle = readStyle();
 
 class PlaceMap extends HTMLElement {
   #places: readonly Data[] = [];
@@ -134,7 +133,7 @@ class PlaceMap extends HTMLElement {
   }
 
   async connectedCallback(): Promise<void> {
-    const style = await readingStyle;
+    const style = await readStyle();
     if (!this.isConnected) return;
     // The position of the map is in the address.
     const options = { hash: true, renderWorldCopies: false, dragRotate: false, attributionControl: false } as const;
@@ -145,7 +144,9 @@ class PlaceMap extends HTMLElement {
       return;
     }
     this.#map.addControl(new maplibre.NavigationControl({ showCompass: false }));
-    this.#map.once('style.load', () => this.#draw());
+    this.#map.on('style.load', () => this.#draw());
+    // A part of a style has no event.
+    dark.onchange = async () => this.isConnected && this.#map?.setStyle(await readStyle(), { diff: false });
     this.#map.on('movestart', ({ originalEvent }) => (this.isMoved ||= originalEvent !== undefined));
     this.#map.on('mouseenter', 'places', ({ target }) => (target.getCanvas().style.cursor = 'pointer'));
     this.#map.on('mouseleave', 'places', ({ target }) => (target.getCanvas().style.cursor = ''));

@@ -172,8 +172,10 @@ function detailList(kind: string, record: Data) {
     const text = html`<span class="pair">${at && time(at)} ${by && html`by ${link('User', by)}`}</span>`;
     return at && detail(word, text, 'quiet');
   };
+  const place = `${addressOf({ kind, view: 'map' })}#15/${record.latitude}/${record.longitude}`;
+  const onMap = fields.includes('latitude') ? html`<a class="link" href=${place}>On the map</a>` : nothing;
   return html`<dl class="fields">
-    ${inOrder(kind, fields).map((field) => detail(field, cell(kind, field, record)))}
+    ${inOrder(kind, fields).map((field) => detail(field, html`${cell(kind, field, record)} ${field === 'longitude' ? onMap : nothing}`))}
     ${stamp('created')} ${stamp('updated')} ${detail('id', record.id, 'quiet')}
   </dl>`;
 }

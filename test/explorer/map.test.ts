@@ -210,6 +210,9 @@ describeInChromium('the map of locations', () => {
     await look(page, 'explorer-map');
     await popup.getByRole('link', { name: 'Two' }).press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Two' }).waitFor();
+    await page.getByRole('link', { name: 'On the map' }).click();
+    await page.waitForURL(/view=map#15\/53\.08\/8\.8$/);
+    await expect.poll(() => color(page)).toEqual(blue);
 
     // A cluster that somebody has opened stays open where the map would otherwise show all places again.
     await page.goto('about:blank');
@@ -245,6 +248,8 @@ describeInChromium('the map of locations', () => {
     write('drawn.pmtiles', vector);
     await page.reload();
     await expect.poll(() => color(page)).toEqual([128, 222, 234]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(() => color(page)).toEqual([49, 53, 63]);
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
