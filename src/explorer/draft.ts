@@ -1,7 +1,7 @@
 /** The entries of a form: reads their values, checks them, and stores them. */
 import { capitalized } from '../model/labels.ts';
 import { clockTexts, dayMs, isReversed, movedDay, readTime } from './clock.ts';
-import { inOrder, isLink, kindOf, linkOf, nameFields, numberedName, words } from './kinds.ts';
+import { inOrder, isLink, kindOf, linkOf, nameFields, numberedName } from './kinds.ts';
 import { fold } from './matches.ts';
 import { namesOf, query, selectionOf, systems } from './queries.ts';
 import { type Data, read, yardgraph } from './service.ts';
@@ -250,22 +250,22 @@ export class Draft {
     return { assetId: { eq: assetId }, startDate, or: ends.map((endDate) => ({ endDate })) };
   }
 
-  async #recordWith(where: object): Promise<Data | undefined> {
+  /** Says which other records have the entered number and external IDs. */
+  async #findHolders(): Promise<readonly FieldIssue[]> {
+    const issues: FieldIssue[] = [];
     const { list } = kindOf(this.kind);
-    return (await read(query(list, { first: 1, where }, `nodes { ${namesOf(this.kind)} }`)))[list].nodes[0];
-  }
-
-  /** Says which other record has an entered external ID. */
-  async #findIdDoubts(): Promise<readonly FieldIssue[]> {
-    const doubts: FieldIssue[] = [];
+    const find = async (field: string, noun: string, where: object) => {
+      const [holder] = (await read(query(list, { first: 1, where }, `nodes { ${namesOf(this.kind)} }`)))[list].nodes;
+      if (holder) issues.push({ field, message: `${numberedName(holder)} has this ${noun} already.` });
+    };
+    const uid = this.changed.includes('uid') && this.valueOf('uid');
+    if (uid) await find('uid', 'number', { uid: { eq: uid } });
     for (const [key, value] of Object.entries(this.valueOf('externalIds') ?? {})) {
       if (this.record.externalIds?.[key] === value) continue;
-      const other = await this.#recordWith({ externalIds: { key, value } });
       const row = this.addedIds.findIndex(([system]) => system === key);
-      const field = row < 0 ? `externalIds.${key}` : `externalIds+${row}`;
-      if (other) doubts.push({ field, message: `${numberedName(other)} has this ID already.` });
+      await find(row < 0 ? `externalIds.${key}` : `externalIds+${row}`, 'ID', { externalIds: { key, value } });
     }
-    return doubts;
+    return issues;
   }
 
   /** Names another record that an asset has at the same time. All of the given ones may be moved together. */
@@ -294,17 +294,15 @@ export class Draft {
     const input = drafts.map(({ item }) => item);
     let doubts = '';
     try {
-      const [issues, problem] = [await this.#findIdDoubts(), await this.#findClash(drafts)];
+      const [issues, problem] = [await this.#findHolders(), await this.#findClash(drafts)];
       doubts = JSON.stringify([issues, problem, input]);
       const isKnown = isConfirmed && this.doubts === doubts;
       if (isKnown || !(problem || issues.length > 0)) return await store(this.kind, input, !isKnown);
-      this.show({ issues, problem: problem || 'another record has an ID that you have entered', doubts });
+      const isTaken = issues.some(({ field }) => field === 'uid');
+      const doubt = problem || 'another record has an ID that you have entered';
+      this.show(isTaken ? { issues } : { issues, problem: doubt, doubts });
     } catch (error) {
       const { message, items = [], mayBeStored } = error as Data;
-      const taken = items.find(({ code }: Data) => code === 'taken');
-      const where = taken && { [taken.field]: { eq: this.valueOf(taken.field) } };
-      const other = where && (await this.#recordWith(where).catch(() => undefined));
-      if (other) taken.message = `${numberedName(other)} has this ${words(taken.field)} already`;
       const issues = items.flatMap(({ field = '', message }: Data) => {
         const path = field.replace(/\..*/s, '');
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));

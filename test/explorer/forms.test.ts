@@ -434,7 +434,8 @@ describeInChromium('a work order in the explorer', () => {
     const { page, visit, origin } = await newPage(service);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const yard = locations[0]?.id;
-    const [crane] = await service.create('/assets', { name: 'Crane', uid: 'CR-1', currentLocationId: yard });
+    const values = { uid: 'CR-1', currentLocationId: yard, externalIds: { crm: 'A 0' } };
+    const [crane] = await service.create('/assets', { name: 'Crane', ...values });
     for (const kind of ['Asset', 'WorkOrder', 'TransportOrder', 'Project', 'Location', 'AssetCategory']) {
       await page.goto(`${origin}/explore?kind=${kind}`);
       await page.getByRole('link', { name: /^New / }).click();
@@ -450,13 +451,16 @@ describeInChromium('a work order in the explorer', () => {
     }
     await page.getByRole('link', { name: 'Overview' }).first().click();
     await status(page).waitFor({ state: 'detached' });
-    // The holder of a number is named.
+    // The holder of a number is named, and that of an ID at once.
     await page.goto(`${origin}/explore?kind=Asset&view=new`);
     await page.getByLabel('Name', { exact: true }).fill('Crane');
-    await page.getByLabel('Number', { exact: true }).fill('CR-1');
+    const taken = { uid: 'CR-1', 'externalIds+0': 'crm', 'externalIds=0': 'A 0' };
+    for (const [name, value] of Object.entries(taken)) await page.locator(`[name="${name}"]`).fill(value);
     await save(page).click();
     await issueAt(page, 'uid').getByText('CR-1 Crane has this number already.').waitFor();
-    for (const name of ['Name', 'Number']) await page.getByLabel(name, { exact: true }).fill('');
+    await page.getByText('CR-1 Crane has this ID already.').waitFor();
+    expect(await page.getByRole('button', { name: 'Save all the same' }).count()).toBe(0);
+    for (const name of ['name', ...Object.keys(taken)]) await page.locator(`[name="${name}"]`).fill('');
     // A work order may be where its asset is, and its status may be new.
     const link = (name: string) => page.getByRole('combobox', { name, exact: true });
     const place = async () => [await link('Asset').inputValue(), await link('Location').inputValue()];
