@@ -6,6 +6,9 @@ export { timeZone };
 /** English, as the page, with the order of dates of the browser's region. */
 export const dateLocale = `en-${new Intl.Locale(locale).maximize().region}`;
 
+/** British English has a fourth letter for September only. */
+export const shortMonths = (text: string): string => text.replace(/Sept\b/g, 'Sep');
+
 export const dayMs = 86_400_000;
 
 /** `2026-12-01` for a day after `2026-11-30`. */

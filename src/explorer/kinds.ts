@@ -1,6 +1,6 @@
 /** The record kinds of the schema, their columns, and the names of records. */
 import { capitalized, constantCase, linkField as linkOf, words as wordsOf } from '../model/labels.ts';
-import { dateLocale } from './clock.ts';
+import { clockTexts, dateLocale, shortMonths } from './clock.ts';
 
 export { linkOf };
 
@@ -120,9 +120,10 @@ const dates = new Intl.DateTimeFormat(dateLocale, { dateStyle: 'medium' });
 
 function datesOf({ startDate, endDate }: Target): string[] {
   if (!startDate) return [];
-  const [start, end] = [new Date(String(startDate)), new Date(String(endDate ?? startDate))];
-  if (!endDate) return [`from ${dates.format(start)}`];
-  return [end < start ? dates.format(start) : dates.formatRange(start, end)];
+  const dayOf = (time: unknown) => new Date(`${clockTexts(String(time))[0]}T00:00`);
+  const [start, end] = [dayOf(startDate), dayOf(endDate ?? startDate)];
+  const text = endDate ? dates.formatRange(start, end < start ? start : end) : `from ${dates.format(start)}`;
+  return [shortMonths(text)];
 }
 
 /** Names of the statuses of finished work. People can choose others for the overview. */

@@ -2,23 +2,21 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { addressOf, type Filter, type View, viewOf } from './address.ts';
-import { dateLocale, dayMs } from './clock.ts';
+import { dateLocale, dayMs, shortMonths } from './clock.ts';
 import { isOverdue } from './days.ts';
 import { columns, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
 
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
-const nearMs = 60 * dayMs;
 
 /** Writes a time, or a date, which is midnight in UTC. Near days have a weekday, and those of this year no year. */
 export function timeTexts(value: string) {
   const isDate = /^.{10}(T00:00:00\.000Z)?$/.test(value);
   const moment = new Date(isDate ? `${value.slice(0, 10)}T00:00` : value);
   if (Number.isNaN(moment.getTime())) return { day: value, clock: '', text: value, whole: value };
-  const weekday = Math.abs(moment.getTime() - Date.now()) < nearMs ? 'short' : undefined;
+  const weekday = Math.abs(moment.getTime() - Date.now()) < 60 * dayMs ? 'short' : undefined;
   const year = weekday && moment.getFullYear() === new Date().getFullYear() ? undefined : 'numeric';
-  const date = moment.toLocaleDateString(dateLocale, { weekday, day: '2-digit', month: 'short', year });
-  const day = date.replace('Sept', 'Sep');
+  const day = shortMonths(moment.toLocaleDateString(dateLocale, { weekday, day: '2-digit', month: 'short', year }));
   const clock = isDate ? '' : moment.toLocaleTimeString(dateLocale, clockFormat).replace(/\s/g, '\u00a0');
   const whole = moment.toLocaleString(dateLocale, { dateStyle: 'full', ...(!isDate && { timeStyle: 'short' }) });
   return { day, clock, text: `${day} ${clock}`.trim(), whole };

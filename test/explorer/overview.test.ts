@@ -224,6 +224,11 @@ describeInChromium('the overview', () => {
       expect(names.sort()).toEqual([`from ${time}`, `from ${monthAt(2, 1)}`].sort());
       await page.goto(`${origin}/explore?kind=WorkOrder&filter=startDate.lt:2020-09-04`);
       await page.getByText(/Start date before (04 Sep|Sep 04,) 2020/).waitFor();
+      const [crane] = await other.create('/assets', { name: 'Crane 9' });
+      const input = `{ assetId: "${crane?.id}", startDate: "2020-09-04" }`;
+      await other.data(`mutation { createAllocations(input: [${input}]) { id } }`);
+      await page.goto(`${origin}/explore?kind=Allocation`);
+      await page.locator('[title="Crane 9, from 4 Sep 2020"], [title="Crane 9, from Sep 4, 2020"]').first().waitFor();
       const ids = JSON.stringify(made.map(({ id }) => id));
       await other.data(`mutation { deleteWorkOrders(ids: ${ids}) { id } }`);
     },
