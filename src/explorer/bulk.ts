@@ -47,7 +47,7 @@ function preview(kind: string, name: string, drafts: readonly Draft[], isEmpty: 
     isEmpty ? '' : isChanged(draft) ? fields.map(shownAfter(draft)) : quiet('unchanged'),
   ]);
   const heads = { [kind]: '', [fields === period ? 'dates' : linkOf(name)]: '', newValue: '' };
-  return html`<div class="full card" .style=${'max-height: 320px'}>${tableOf('Preview', heads, rows)}</div>`;
+  return html`<div class="full card preview">${tableOf('Preview', heads, rows)}</div>`;
 }
 
 interface BulkChange {

@@ -140,7 +140,7 @@ const stamps = ['createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'id'];
 const factsOf = (kind: string): readonly string[] =>
   (columns[kind] ?? []).filter((field) => !inHead.includes(field)).slice(0, 5);
 
-function recordQuery({ kind = '', id = '', after }: View): string {
+function recordQuery({ kind = '', id = '', view, after }: View): string {
   const { one, fields, lists } = kindOf(kind);
   const parts = [
     selectionOf(kind, Object.keys(fields)),
@@ -149,6 +149,7 @@ function recordQuery({ kind = '', id = '', after }: View): string {
   ];
   const record = query(one, { id }, `\n    ${parts.join('\n    ')}\n  `);
   if (isRecord(kind)) return `${record}\n  changeHorizon`;
+  if (view !== 'edit') return record;
   const where = { key: { eq: labelKey(kind, id) } };
   return `${record}\n  ${query('labels', { where }, 'nodes { id key name color updatedAt }')}`;
 }

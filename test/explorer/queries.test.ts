@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { buildSchema, parse, validate } from 'graphql';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
-import { addressOf, type View, viewOf } from '../../src/explorer/address.ts';
+import { addressOf, homeOf, type View, viewOf } from '../../src/explorer/address.ts';
 import { countries } from '../../src/explorer/build.mjs';
 import { kindNames, kindOf, kinds, linkOf, operators, typeOf } from '../../src/explorer/kinds.ts';
 import { documentOf, systems } from '../../src/explorer/queries.ts';
@@ -129,6 +129,14 @@ test('a day or a week of an address is counted from today', () => {
   // A near day has its weekday, a day of another year its year.
   const texts = ['2026-12-30', '2027-01-06', '2026-05-04'].map((day) => views.timeTexts(day).day);
   expect(texts).toEqual(['Wed, Dec 30', 'Wed, Jan 06, 2027', 'May 04, 2026']);
+});
+
+test('a table opens with the unfinished records, however many statuses are finished ones', async () => {
+  const user = service.as(await service.key({ workspace: 'finished' }));
+  const finished = Array.from({ length: 100 }, (_, at) => `status-${at}`);
+  await user.create('/work-orders', { name: 'Done', statusId: 'status-7' }, { name: 'Open' });
+  const query = pageQuery(addressOf(homeOf('WorkOrder', finished)).slice('explore'.length));
+  expect((await user.data(documentOf([query]))).workOrders.nodes).toMatchObject([{ name: 'Open' }]);
 });
 
 test('filters of a field with several values find records with one of them, or with none', async () => {
