@@ -549,6 +549,8 @@ describeInChromium('a file in the explorer', () => {
     });
     await page.getByRole('button', { name: 'Import 1 row' }).click();
     await enterKey(page, next);
+    // The page is loaded anew, and the old one is live, too.
+    await page.locator('import-dialog').waitFor({ state: 'detached' });
     await page.getByText('live', { exact: true }).waitFor();
     // It is not sent again: the next key may be of another workspace.
     expect(await closed.as(key).data('{ assets { totalCount } }')).toEqual({ assets: { totalCount: 0 } });
