@@ -6,8 +6,8 @@ export { timeZone };
 /** English, as the page, with the order of dates of the browser's region. */
 export const dateLocale = `en-${new Intl.Locale(locale).maximize().region}`;
 
-/** British English has a fourth letter for September only. */
-export const shortMonths = (text: string): string => text.replace(/Sept\b/g, 'Sep');
+/** British English has a fourth letter for September only, and a comma after a weekday only before a year. */
+export const plainDate = (text: string): string => text.replace(/Sept\b/g, 'Sep').replace(/^(\w{3}),/, '$1');
 
 export const dayMs = 86_400_000;
 

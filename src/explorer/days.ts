@@ -1,5 +1,5 @@
 /** Days and weeks in the filters of an address: a bookmark of `endDate.lt:today` is also right tomorrow. */
-import { clockTexts, dateLocale, movedDay, shortMonths } from './clock.ts';
+import { clockTexts, dateLocale, movedDay, plainDate } from './clock.ts';
 import { isFinished } from './kinds.ts';
 
 /** Monday where the browser does not know it. */
@@ -43,5 +43,5 @@ export function dayWords(value: string): { readonly words: string; readonly date
   const { count, unit } = away;
   const far = `${Math.abs(count)} ${unit}s ${count < 0 ? 'before' : 'from'} ${near.format(0, unit)}`;
   const words = Math.abs(count) > 1 ? far : near.format(count, unit);
-  return { words, dates: shortMonths(dates.formatRange(Date.parse(first), Date.parse(end) - 1)) };
+  return { words, dates: plainDate(dates.formatRange(Date.parse(first), Date.parse(end) - 1)) };
 }

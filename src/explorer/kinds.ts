@@ -1,6 +1,6 @@
 /** The record kinds of the schema, their columns, and the names of records. */
 import { capitalized, constantCase, linkField as linkOf, words as wordsOf } from '../model/labels.ts';
-import { clockTexts, dateLocale, shortMonths } from './clock.ts';
+import { clockTexts, dateLocale, plainDate } from './clock.ts';
 
 export { linkOf };
 
@@ -123,7 +123,7 @@ function datesOf({ startDate, endDate }: Target): string[] {
   const dayOf = (time: unknown) => new Date(`${clockTexts(String(time))[0]}T00:00`);
   const [start, end] = [dayOf(startDate), dayOf(endDate ?? startDate)];
   const text = endDate ? dates.formatRange(start, end < start ? start : end) : `from ${dates.format(start)}`;
-  return [shortMonths(text)];
+  return [plainDate(text)];
 }
 
 /** Names of the statuses of finished work. People can choose others for the overview. */

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { addressOf, type Filter, type View, viewOf } from './address.ts';
-import { dateLocale, dayMs, shortMonths } from './clock.ts';
+import { dateLocale, dayMs, plainDate } from './clock.ts';
 import { isOverdue } from './days.ts';
 import { columns, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
@@ -16,7 +16,7 @@ export function timeTexts(value: string) {
   if (Number.isNaN(moment.getTime())) return { day: value, clock: '', text: value, whole: value };
   const weekday = Math.abs(moment.getTime() - Date.now()) < 60 * dayMs ? 'short' : undefined;
   const year = weekday && moment.getFullYear() === new Date().getFullYear() ? undefined : 'numeric';
-  const day = shortMonths(moment.toLocaleDateString(dateLocale, { weekday, day: '2-digit', month: 'short', year }));
+  const day = plainDate(moment.toLocaleDateString(dateLocale, { weekday, day: '2-digit', month: 'short', year }));
   const clock = isDate ? '' : moment.toLocaleTimeString(dateLocale, clockFormat).replace(/\s/g, '\u00a0');
   const whole = moment.toLocaleString(dateLocale, { dateStyle: 'full', ...(!isDate && { timeStyle: 'short' }) });
   return { day, clock, text: `${day} ${clock}`.trim(), whole };

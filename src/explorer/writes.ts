@@ -79,8 +79,8 @@ async function reasonOf(kept: ChangeNotReversed): Promise<string> {
   const queries = [query('history', { id, first: 1 }, 'nodes { at }'), query(kindOf(kind).one, { id }, namesOf(kind))];
   // The undo is over, whatever comes of this request.
   const { history, [kindOf(kind).one]: record }: Data = await read(...queries).catch(() => ({}));
-  const { day, clock } = timeTexts(history?.nodes[0]?.at ?? '');
-  return `${record ? numberedName(record) : 'the record'} has changed since${clock && `, last on ${day}, ${clock}`}`;
+  const { text } = timeTexts(history?.nodes[0]?.at ?? '');
+  return `${record ? numberedName(record) : 'the record'} has changed since${text && `, last on ${text}`}`;
 }
 
 export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: string, then = () => {}): Promise<void> {
