@@ -206,21 +206,22 @@ function addressInPlace(search: string): string {
   return addressOf(view.kind && view.id ? { ...view, after: undefined } : view);
 }
 
-/** The address of the link by which each entry of the browser's history was left, by its key. */
-const leftBy = new Map<string, string>();
+/** The address of the link by which each entry of the browser's history was left, and where it was, by its key. */
+const leftBy = new Map<string, { readonly href: string; readonly top: number }>();
 
 /** After a write, the keyboard is beside its message. */
-function focusLink(key: string): void {
-  const link =
-    !document.querySelector('.toast') &&
-    main.querySelector<HTMLElement>(`a[href=${JSON.stringify(leftBy.get(key) ?? '')}]`);
+function returnTo(key: string): void {
+  const { href, top } = leftBy.get(key) ?? { href: '', top: scrollY };
+  const link = !document.querySelector('.toast') && main.querySelector<HTMLElement>(`a[href=${JSON.stringify(href)}]`);
   (link || main).focus({ preventScroll: true });
+  // A browser forgets its own position while a page of another height is drawn.
+  scrollTo(0, top);
 }
 
 /**
  * Links and forms lead to other views without loading the page anew. (Browsers without this interface load it.) On the
- * way back, once the whole page is drawn, the browser restores the scroll position, and the link that was followed gets
- * the focus. Opening a branch of a tree, sorting, or choosing columns keeps both, and a filter that is added or removed
+ * way back, once the whole page is drawn, the scroll position is restored, and the link that was followed gets the
+ * focus. Opening a branch of a tree, sorting, or choosing columns keeps both, and a filter that is added or removed
  * leads back to its button.
  */
 window.navigation?.addEventListener('navigate', (event) => {
@@ -242,7 +243,8 @@ window.navigation?.addEventListener('navigate', (event) => {
   // Not where the map writes its position.
   if (search !== location.search) document.querySelector<HTMLDialogElement>('dialog[open]')?.close();
   const isFilter = !isBack && !!activeElement?.closest('#filter, .chips');
-  if (!isBack) leftBy.set(window.navigation?.currentEntry?.key ?? '', activeElement?.getAttribute('href') ?? '');
+  const href = activeElement?.getAttribute('href') ?? '';
+  leftBy.set(window.navigation?.currentEntry?.key ?? '', { href, top: scrollY });
   if (!isInPlace) for (const open of document.querySelectorAll<HTMLElement>(':popover-open')) open.hidePopover();
   event.intercept({
     ...((isInPlace || isFilter) && ({ scroll: 'manual' } as const)),
@@ -250,7 +252,7 @@ window.navigation?.addEventListener('navigate', (event) => {
     handler: async () => {
       leaveReport(viewOf(search));
       await (isBack ? explorer.show() : new Promise<void>((resolve) => void explorer.show(resolve).then(resolve)));
-      if (isBack) focusLink(destination.key);
+      if (isBack) returnTo(destination.key);
       if (isFilter) document.querySelector<HTMLElement>('[popovertarget=filter]')?.focus();
       // The menu of columns is drawn again, in another order.
       if (isInPlace && !signal.aborted) document.getElementById(id)?.focus();

@@ -125,6 +125,13 @@ describeInChromium('the explorer', () => {
     await note(page, '1–50 of 60');
     await expect.poll(() => page.evaluate('scrollY')).toBe(600);
     await rows(page).nth(20).locator('th a:focus').waitFor();
+    // Also from a form that was scrolled.
+    await page.evaluate('scrollTo(0, 300)');
+    await page.getByRole('link', { name: 'New asset' }).dispatchEvent('click');
+    await page.getByLabel('Name', { exact: true }).waitFor();
+    await page.evaluate('scrollTo(0, 50)');
+    await page.locator('record-form').getByRole('button', { name: 'Cancel' }).click();
+    await expect.poll(() => page.evaluate('scrollY')).toBe(300);
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
