@@ -102,7 +102,7 @@ function drawBulk(bulk: BulkChange): void {
   };
   const inputs = html`<label class="field">Field ${menu(fields, name, choose)}</label>
     ${keyed(name, fieldInput(draft, name, page))} ${preview(kind, name, drafts, isEmpty)}`;
-  const clear = button(`Clear ${words(linkOf(name))} of ${some}`, () => void save(bulk), 'bare end');
+  const clear = button(`Clear ${words(linkOf(name))} of ${some}`, () => void save(bulk), 'end');
   // Enter clears nothing: the button of the form is disabled.
   const below = html`<p class="row">
     <button class="primary" ?disabled=${isEmpty || changing.length === 0}>Change ${isEmpty ? all : some}</button>

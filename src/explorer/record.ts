@@ -203,7 +203,7 @@ function linkedRecords(from: string, found: Data, { mayWrite }: Page) {
   const addition = ({ list, kind, field = '' }: List) => {
     if (!mayWrite(kind) || !(field in kindOf(kind).inputs)) return nothing;
     const href = addressOf({ kind, view: 'new', filters: [{ field, operator: 'eq', value: found.id }] });
-    return html`<a class="button" href=${href}>New ${words(kind)}${list === 'children' ? ' as a part' : ''}</a>`;
+    return html`<a class="button" href=${href}>New ${words(kind)}${list === 'children' ? ' as part of this one' : ''}</a>`;
   };
   const tableOf = (shown: List) => {
     const { list, kind, link, field, nodes, totalCount } = shown;
@@ -281,8 +281,9 @@ export const record: Viewer = {
     const isLabelForm = view.view === 'edit' && !isRecord(kind);
     const labelTitle = data.labels?.nodes.length === 0 ? `New ${words(kind)}` : 'Name and colour';
     const number = found.uid ?? found.reference ?? found.number;
+    const name = data.deletion ? deletedName(data.deletion, data.names) : nameOf(found);
     return {
-      title: isLabelForm ? labelTitle : data.deletion ? deletedName(data.deletion, data.names) : nameOf(found),
+      title: isLabelForm ? labelTitle : data[one] && view.view === 'edit' ? `Edit ${name}` : name,
       crumb: html`${isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(list)}</a>` : title(kind)}${number && number !== nameOf(found) ? ` / ${number}` : ''}`,
       actions: data[one] && page.mayWrite(kind) && view.view !== 'edit' ? recordActions(kind, found, page) : nothing,
       content: content(view, data, page),
