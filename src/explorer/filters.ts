@@ -72,7 +72,7 @@ export function chips(view: View, data: Data) {
     const dates = type === 'DateTimeFilter' ? group.flatMap(({ value }) => dayWords(value)?.dates ?? []) : [];
     const printed = dates.length > 0 ? html`<span class="printed">(${alternatives.format(dates)})</span>` : nothing;
     const others = firstPage(view, { filters: filters.filter((filter) => !group.includes(filter)) });
-    return html`<li class="chip">${text} ${printed} <a href=${others} aria-label=${`Remove: ${text}`}>×</a></li>`;
+    return html`<li class="chip">${text} ${printed} <a href=${others} .style=${'padding: 9px 13px; margin: 0 -8px'} aria-label=${`Remove: ${text}`}>×</a></li>`;
   };
   const total: number = data.all?.totalCount ?? 0;
   // The first start may be years ago.
@@ -138,7 +138,7 @@ export function filterForm(view: View) {
     event.preventDefault();
     addFilter(view, event.target as HTMLFormElement);
   };
-  const form = html`<div id="filter" class="floats pad" popover>
+  const form = html`<div id="filter" class="floats pad" .style=${'margin: 4px'} popover>
     <form class="row" .style=${'align-items: end; min-width: 300px'} @submit=${submit} ${ref((form) => form && drawInputs(view, form as HTMLFormElement))}></form></div>`;
   return html`<button type="button" class="bare" popovertarget="filter">Filter</button> ${keyed(addressOf(view), form)}`;
 }
@@ -190,6 +190,7 @@ export function facets(view: View, data: Data) {
   const links = facetFields(view.kind).filter((link) => valuesOf(link).length > 0);
   if (links.length === 0) return undefined;
   return html`<aside id="facets" class="nav facets end" popover aria-label="Narrow down">
+    <div class="row narrow"><b .style=${'padding: 8px'}>Narrow down</b> <button type="button" class="bare end" popovertarget="facets">Close</button></div>
     ${links.map((link) => html`<h2>${title(link)}</h2> ${valuesOf(link).map((group) => choice(view, link, group))}`)}
   </aside>`;
 }

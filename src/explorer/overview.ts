@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, type Filter, filtersOf, type View } from './address.ts';
 import { dateLocale, timeZone } from './clock.ts';
-import { isFinished, kindNames, kindOf, linkOf, nameOf, title as titleOf } from './kinds.ts';
+import { isFinished, kindNames, kindOf, linkOf, nameOf, title as titleOf, words } from './kinds.ts';
 import { rankMatches } from './matches.ts';
 import { ascending, atMost, groupsQuery, query, selectionOf, statusLabels, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
@@ -168,7 +168,7 @@ const monthName = (month: string): string =>
 function barOf({ kind, field }: Chart, group: Data, most: number) {
   const { count, startMonth: month, [field]: value } = group;
   const target: Data = group[linkOf(field)] ?? { id: value };
-  const name = month ? monthName(month) : value ? nameOf(target) : 'None';
+  const name = month ? monthName(month) : value ? nameOf(target) : `No ${words(linkOf(field))}`;
   const filter = value ? { field, operator: 'eq', value } : { field, operator: 'isNull', value: 'true' };
   return html`<tr>
     <th scope="row" class="status"><a href=${addressOf({ kind, filters: month ? monthFilters(month, 0, 1) : [filter] })}>${name}</a></th>

@@ -17,7 +17,7 @@ export function searchForm(records: string, addressOf: (search: string) => strin
     location.assign(addressOf(String(new FormData(event.target as HTMLFormElement).get('search')).trim()));
   };
   return html`<form role="search" aria-label=${title(records)} @submit=${submit}>
-    <input type="search" name="search" aria-label=${`Search ${records}`} .value=${search}
+    <input type="search" name="search" size="22" aria-label=${`Search ${records}`} .value=${search}
       placeholder=${`Search ${records}${hint}`} title="Finds records with all words. erp:4711 is the ID 4711 of the system erp.">
   </form>`;
 }

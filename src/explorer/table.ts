@@ -132,7 +132,7 @@ function tableActions(view: View, mayWrite: boolean) {
   return html`<button type="button" class="bare narrow" popovertarget="actions">More</button>
     <div id="actions" class="floats pad actions" popover>
       ${columnMenu(view)} ${button('CSV', save(false), 'bare')} ${button('For Excel', save(true), 'bare')}
-      <a class="button bare" href=${firstPage(view, { view: 'print' })}>Print</a>
+      <a class="button bare" .style=${'text-align: center'} href=${firstPage(view, { view: 'print' })}>Print</a>
       ${mayWrite ? button('Import', () => chooseFiles(kind)) : nothing}
     </div>
     ${mayWrite ? newLink(kind, given) : nothing}`;
