@@ -19,7 +19,8 @@ const fileUrl = (name: string): string => new URL(name, import.meta.url).href;
 maplibre.setWorkerUrl(fileUrl('maplibre-gl-worker.js'));
 const sheet = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: fileUrl('map.css') });
 document.head.append(sheet);
-await new Promise((resolve, reject) => Object.assign(sheet, { onload: resolve, onerror: reject }));
+const failure = new Error('The styles of the map cannot be loaded');
+await new Promise((onload, fail) => Object.assign(sheet, { onload, onerror: () => fail(failure) }));
 
 /** Where the number of a cluster stands, and the first free place for the name of a point. */
 const inside: maplibre.VariableAnchorOffsetCollectionSpecification = ['center', [0, 0]];

@@ -253,6 +253,13 @@ describeInChromium('the map of locations', () => {
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
+  test('says what it cannot load', async () => {
+    const { page, origin } = await newPage(service);
+    await page.route('**/map.css', (route) => route.abort());
+    await page.goto(origin + map);
+    await page.getByText('This page could not be read. The styles of the map cannot be loaded').waitFor();
+  });
+
   test('draws the tiles of a server, which does not get the key', async () => {
     const { page, visit, origin } = await newPage(tiled);
     await page.setViewportSize(small);
