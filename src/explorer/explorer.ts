@@ -149,9 +149,9 @@ class Explorer implements Page {
     this.#writableKinds = viewer.writableKinds;
     const rights = this.mayWrite() ? '' : 'read only';
     this.#viewer = [viewer.workspace.id, viewer.user?.id, rights].filter(Boolean).join(' · ');
-    this.#draw();
+    if (this.#shown === this.#next) this.#draw();
     // A search needs its systems: the page is read again once it is live.
-    await this.count(true);
+    await this.#reading.then(() => this.count(true));
   };
 }
 
@@ -280,6 +280,6 @@ document.getElementById('key-dialog')?.addEventListener('close', ({ target }) =>
   if (['use', 'forget'].includes((target as HTMLDialogElement).returnValue)) location.reload();
 });
 
-await explorer.show();
+void explorer.show();
 setInterval(() => void explorer.count(), countIntervalMs);
 await follow(explorer.identify, explorer.refresh);

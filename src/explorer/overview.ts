@@ -27,17 +27,19 @@ const groups: readonly (readonly [title: string, kind: string, time: string, ...
 
 const fields = ['id', 'name', 'reference', 'asset', 'location', 'status', 'startDate', 'endDate'];
 
-const firstQuery = [
-  ...kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')),
+const statusesQuery = [
   `statuses: ${groupsQuery('WorkOrder', 'status', 50)}`,
   `returns: ${groupsQuery('Allocation', 'status', 50)}`,
+].join('\n  ');
+const countsQuery = [
+  ...kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')),
   query('labels', statusLabels, 'nodes { key name color }'),
 ].join('\n  ');
 
 /** The statuses of work orders and allocations, by their IDs. */
 const statusesOf = ({ statuses, returns }: Data): readonly Data[] =>
   rankMatches(
-    [...statuses.groups, ...returns.groups].map(({ status }) => status),
+    [statuses, returns].flatMap((found) => found?.groups.map(({ status }: Data) => status) ?? []),
     '',
   );
 
@@ -53,13 +55,13 @@ function viewsOf(view: View, data: Data): readonly View[] {
   });
 }
 
-function agendaQuery(view: View, data: Data): string {
+function agendaQueries(view: View, data: Data): readonly string[] {
   const queries = viewsOf(view, data).map(({ kind = '', sort = '', ...group }, index) => {
     const page = { first: atMost(5), where: whereOf({ kind, ...group }), orderBy: [{ [sort]: ascending }] };
     const shown = fields.filter((field) => field in kindOf(kind).fields);
     return `group${index}: ${query(kindOf(kind).list, page, `totalCount nodes { ${selectionOf(kind, shown)} }`)}`;
   });
-  return queries.join('\n  ');
+  return [queries.slice(0, 2), queries.slice(2, 4), queries.slice(4)].map((part) => part.join('\n  '));
 }
 
 function groupOf([title, kind, field]: (typeof groups)[number], address: string, { totalCount, nodes }: Data) {
@@ -101,13 +103,13 @@ function finishedChoice(view: View, data: Data) {
 }
 
 function agenda(view: View, data: Data) {
-  // Not read yet.
-  if (!data.group0) return nothing;
   const views = viewsOf(view, data);
   const filled = groups.flatMap((group, index) => {
-    const found: Data = data[`group${index}`];
+    const found: Data = data[`group${index}`] ?? {};
     return found.totalCount > 0 ? [groupOf(group, addressOf(views[index] ?? {}), found)] : [];
   });
+  // Not read yet.
+  if (filled.length === 0 && !data.labels) return nothing;
   if (filled.length === 0)
     return notice('Nothing is overdue, and nothing is planned for the next seven days', nothing, 'card empty pad');
   const columns = { Name: '', Asset: 'code more', Location: 'more', Status: 'status', When: 'date' };
@@ -118,7 +120,7 @@ function agenda(view: View, data: Data) {
       ${filled}
     </table>
   </div>
-  ${finishedChoice(view, data)}`;
+  ${data.labels && finishedChoice(view, data)}`;
 }
 
 /** Records in groups by a field: the ID of a link, or the start for its month. */
@@ -208,18 +210,18 @@ function firstSteps(mayWrite: boolean, labels: readonly Data[]) {
 }
 
 export const overview: Viewer = {
-  // Each chart by itself: some take longer.
-  queries: (view, data) =>
-    data.statuses ? [firstQuery, agendaQuery(view, data), ...charts.map(chartQuery)] : [firstQuery],
+  // Each part by itself: some take longer, and the first rows do not wait for them.
+  queries: (view, data) => [statusesQuery, ...agendaQueries(view, data), countsQuery, ...charts.map(chartQuery)],
   draw(view, data, { mayWrite }) {
     const isEmpty = kindNames.every((kind) => totalOf(kind, data) === 0);
+    const isUsed = data.statuses?.groups.length > 0 || (data.labels && !isEmpty);
     const overdue: number = (data.group0?.totalCount ?? 0) + (data.group1?.totalCount ?? 0);
     const today = new Date().toLocaleDateString(dateLocale, { weekday: 'long', day: 'numeric', month: 'long' });
     const drawn = charts.map((chart, index) => chartOf(chart, data[`chart${index}`], totalOf(chart.kind, data)));
     return {
       title: 'Overview',
       note: overdue > 0 ? `${today}: ${overdue.toLocaleString()} overdue` : today,
-      actions: mayWrite('WorkOrder') && !isEmpty ? newLink('WorkOrder') : nothing,
+      actions: mayWrite('WorkOrder') && isUsed ? newLink('WorkOrder') : nothing,
       content: isEmpty
         ? firstSteps(mayWrite('Asset'), data.labels.nodes)
         : html`${agenda(view, data)} <div class="columns" .style=${'--min: 328px'}>${drawn}</div>`,
