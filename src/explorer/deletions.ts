@@ -45,8 +45,9 @@ export const deleted: Viewer = {
     const list = kind ? words(kindOf(kind).list) : 'records';
     if (!changes) return { title: `Deleted ${list}` };
     const none = notice(`No ${list} were deleted lately`, nothing);
-    const heads = { name: 'name', kind: 'more', deleted: 'date', restore: 'code' };
-    const rows = changes.map((change: Data) => rowOf(change, names, page));
+    const restore = page.mayWrite(kind) && { restore: 'code' };
+    const heads = { name: 'name', kind: 'more', deleted: 'date', ...restore };
+    const rows = changes.map((change: Data) => rowOf(change, names, page).slice(0, Object.keys(heads).length));
     const ids = changes.map(({ cursor }: Data) => cursor);
     const table = rows.length > 0 ? tableOf(`Deleted ${list}`, heads, rows, ids) : none;
     const earlier = html`<p><a class="button" href=${addressOf({ kind, view: 'deleted', after: next })}>Earlier deletions</a></p>`;

@@ -17,6 +17,19 @@ const countsOf = (run: Data, words = { created: 'new', updated: 'changed', delet
     .flatMap(([what, word]) => (run[what] > 0 ? `${run[what].toLocaleString()} ${word}` : []))
     .join(', ');
 
+export async function importFiles(kind: string | undefined, list: Iterable<File>): Promise<void> {
+  // The list is empty once the event is over.
+  const files = [...list];
+  const { openImport } = await import('./import.js');
+  openImport(kind, files);
+}
+
+export function chooseFiles(kind?: string): void {
+  const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true });
+  input.onchange = () => void importFiles(kind, input.files ?? []);
+  input.click();
+}
+
 /** Asks before it undoes an import, of this page or of a dialog. */
 export async function undoRun(run: Data, page?: Page): Promise<void> {
   const name = fileOf(run).replace(/^(?:Undo of )?/, (undo) => (undo ? 'the undo of ' : 'the import of '));
@@ -29,22 +42,25 @@ export async function undoRun(run: Data, page?: Page): Promise<void> {
   await page?.refresh();
 }
 
+/** The button that undoes an import, or when somebody has. An undo is a later run, which may be undone itself. */
+function undoOf(run: Data, undo: Data | undefined, page: Page) {
+  // The import may have gone on since.
+  if (!undo || Number(undo.upTo) < Number(run.upTo))
+    return page.mayWrite() ? button('Undo', () => void undoRun(run, page)) : nothing;
+  // An undo may reverse several updates of a record by one: they do not tell how many were kept.
+  const kept = Math.max(0, run.created - undo.deleted) + Math.max(0, run.deleted - undo.created);
+  return html`undone${kept > 0 ? ` except ${pluralizeRecords(kept)} ·` : ''} ${cellOf('DateTime', undo.startedAt)}
+    ${undo.user ? `by ${nameOf(undo.user)}` : nothing}`;
+}
+
 function listOf({ nodes, pageInfo }: Data, page: Page) {
   if (nodes.length === 0) return notice('No file was imported yet', toOverview);
-  const lastCell = (run: Data) => {
-    // An undo is a later run, which may be undone itself. The import may have gone on since.
-    const undo = nodes.find(({ id, upTo }: Data) => id === undoRunId(run.id) && Number(upTo) > Number(run.upTo));
-    if (!undo) return page.mayWrite() ? button('Undo', () => void undoRun(run, page)) : nothing;
-    // An undo may reverse several updates of a record by one: they do not tell how many were kept.
-    const kept = Math.max(0, run.created - undo.deleted) + Math.max(0, run.deleted - undo.created);
-    return html`undone${kept > 0 ? ` except ${pluralizeRecords(kept)} ·` : ''} ${cellOf('DateTime', undo.startedAt)}
-      ${undo.user ? `by ${nameOf(undo.user)}` : nothing}`;
-  };
+  const undoIn = ({ id }: Data) => nodes.find((other: Data) => other.id === undoRunId(id));
   const row = (run: Data) => [
     html`<a href=${addressOf({ view: 'imports', id: run.id })}>${fileOf(run)}</a>`,
     html`${cellOf('DateTime', run.startedAt)}<div><small>${countsOf(run)}</small></div>`,
     run.user && nameOf(run.user),
-    lastCell(run),
+    undoOf(run, undoIn(run), page),
   ];
   const widths = { file: 'name', time: 'date', user: 'more', undo: 'date' };
   const next = html`<p><a class="button" href=${addressOf({ view: 'imports', after: pageInfo.endCursor })}>Earlier imports</a></p>`;
@@ -57,14 +73,19 @@ const page = `nodes { ${fields} } pageInfo { hasNextPage endCursor }`;
 
 export const imports: Viewer = {
   queries: ({ after }) => [query('importRuns', { first: atMost(50), after }, page)],
-  draw: (_, { importRuns }, page) => ({ title: 'Imports', content: importRuns && listOf(importRuns, page) }),
+  draw: (_, { importRuns }, page) => ({
+    title: 'Imports',
+    actions: page.mayWrite() ? button('Import a file', () => chooseFiles(), 'primary') : nothing,
+    content: importRuns && listOf(importRuns, page),
+  }),
 };
 
 /** The records of an import as they are now: those of its first changes, or of the changes after a cursor. */
 export const imported: Viewer = {
   queries: (_, { part }) => (part ? [part] : []),
-  async *read({ id, after }) {
-    const { importRun: run } = await read(query('importRun', { id }, fields));
+  async *read({ id = '', after }) {
+    const undoing = `undo: ${query('importRun', { id: undoRunId(id) }, fields)}`;
+    const { importRun: run, undo } = await read(query('importRun', { id }, fields), undoing);
     if (!run) return yield { run };
     const sent = { after: after ?? run.after, first: atMost(100) };
     const part = query('changes', sent, 'nodes { cursor kind recordId message } endCursor');
@@ -77,9 +98,9 @@ export const imported: Viewer = {
       const ids = own.flatMap((change: Data) => (change.kind === constantCase(kind) ? change.recordId : []));
       return query(kindOf(kind).list, { first: atMost(100), where: { id: { in: ids } } }, rowsOf(kind));
     });
-    yield { run, part, end: changes.endCursor, ...(await read(...lists)) };
+    yield { run, undo, part, end: changes.endCursor, ...(await read(...lists)) };
   },
-  draw(view, { run, end, ...data }) {
+  draw(view, { run, undo, end, ...data }, page) {
     const none = notice('None of these records is stored now', toOverview);
     if (!run) return { title: 'Import', content: run === null ? none : nothing };
     const tables = kindNames.flatMap((kind) => {
@@ -90,6 +111,12 @@ export const imported: Viewer = {
     const next = html`<p><a class="button" href=${addressOf({ ...view, after: end })}>More records</a></p>`;
     const content = html`${tables.length > 0 ? tables : none} ${Number(end) < run.upTo ? next : nothing}`;
     const crumb = html`<a href=${addressOf({ view: 'imports' })}>Imports</a>`;
-    return { title: fileOf(run), note: countsOf(run), crumb, content };
+    return {
+      title: fileOf(run),
+      note: countsOf(run),
+      crumb,
+      actions: html`<small>${undoOf(run, undo, page)}</small>`,
+      content,
+    };
   },
 };

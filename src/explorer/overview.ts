@@ -2,11 +2,12 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, type Filter, filtersOf, type View } from './address.ts';
 import { dateLocale, timeZone } from './clock.ts';
+import { chooseFiles } from './imports.ts';
 import { isFinished, kindNames, kindOf, linkOf, nameOf, title as titleOf, words } from './kinds.ts';
 import { rankMatches } from './matches.ts';
 import { ascending, atMost, groupsQuery, query, selectionOf, statusLabels, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
-import { chooseFiles, statusLink } from './table.ts';
+import { statusLink } from './table.ts';
 import { button, cell, headOf, labelStyle, link, newLink, notice, phoneLine, tableCell, time } from './values.ts';
 
 /** Groups of unfinished records by the conditions of their tables, in the order of a time. */

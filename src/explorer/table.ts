@@ -4,6 +4,7 @@ import { live } from 'lit-html/directives/live.js';
 import { addressOf, type View, viewOf } from './address.ts';
 import { bulkBar, drawBulkBar, pickRange, pressInRow } from './bulk.ts';
 import { chips, facetQueries, facets, filterForm, filterNames, firstPage } from './filters.ts';
+import { chooseFiles } from './imports.ts';
 import { columns, inOrder, kindOf, title, words } from './kinds.ts';
 import { ascending, atMost, descending, filterGroups, query, rowsOf, whereOf } from './queries.ts';
 import { searchForm } from './search.ts';
@@ -101,19 +102,6 @@ function emptyPage({ kind = '', search, filters }: View, mayWrite: boolean, all:
 export function statusLink(kind: string) {
   const address = addressOf({ kind: 'Status', id: `status-${Date.now().toString(36)}`, view: 'edit' });
   return 'status' in kindOf(kind).fields ? html`<a class="button" href=${address}>Name a status</a>` : nothing;
-}
-
-export async function importFiles(kind: string | undefined, list: Iterable<File>): Promise<void> {
-  // The list is empty once the event is over.
-  const files = [...list];
-  const { openImport } = await import('./import.js');
-  openImport(kind, files);
-}
-
-export function chooseFiles(kind: string): void {
-  const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true });
-  input.onchange = () => void importFiles(kind, input.files ?? []);
-  input.click();
 }
 
 function orderOf({ kind = '', sort }: View): object[] | undefined {

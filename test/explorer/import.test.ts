@@ -500,6 +500,9 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('1 change undone, 2 not undone: 1 asset changed since, 1 label used since.').waitFor();
     await page.getByRole('row', { name: /^cranes.csv .* undone except 2 records · / }).waitFor();
+    await page.getByRole('link', { name: 'cranes.csv', exact: true }).click();
+    await page.locator('.head').getByText('undone except 2 records').waitFor();
+    await page.getByRole('link', { name: 'Imports' }).first().click();
     const asked = page.waitForEvent('dialog').then((dialog) => dialog.message());
     await page.getByRole('row', { name: 'Undo of cranes.csv' }).getByRole('button', { name: 'Undo' }).click();
     expect(await asked).toBe('Undo the undo of cranes.csv? Of its records, 1 will be stored again.');
