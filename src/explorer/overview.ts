@@ -65,13 +65,13 @@ function agendaQueries(view: View, data: Data): readonly string[] {
   return [queries.slice(0, 2), queries.slice(2, 4), queries.slice(4)].map((part) => part.join('\n  '));
 }
 
-function groupOf([title, kind, field]: (typeof groups)[number], address: string, { totalCount, nodes }: Data) {
+function groupOf([title, kind, field]: (typeof groups)[number], address: string, { totalCount, nodes, shown }: Data) {
   const row = (order: Data) => html`<tr>
     <th scope="row">${link(kind, order, nameOf(kind === 'Allocation' ? order.asset : order))}
       ${phoneLine(order.asset, order.location)}</th>
     <td class="more">${order.asset && link('Asset', order.asset, order.asset.uid ?? nameOf(order.asset))}</td>
     <td class="more">${cell(kind, 'location', order)}</td>
-    <td>${tableCell(kind, 'status', order)}</td>
+    <td>${tableCell(kind, 'status', order, shown)}</td>
     <td>${order[field] && time(order[field], !title.endsWith('today'))}</td>
   </tr>`;
   const all = html`<tr><th scope="row"><a class="link" href=${address}>All ${totalCount.toLocaleString()}</a></th></tr>`;
@@ -107,7 +107,8 @@ function agenda(view: View, data: Data) {
   const views = viewsOf(view, data);
   const filled = groups.flatMap((group, index) => {
     const found: Data = data[`group${index}`] ?? {};
-    return found.totalCount > 0 ? [groupOf(group, addressOf(views[index] ?? {}), found)] : [];
+    const shown = groups.flatMap(([, kind], at) => (kind === group[1] ? (data[`group${at}`]?.nodes ?? []) : []));
+    return found.totalCount > 0 ? [groupOf(group, addressOf(views[index] ?? {}), { ...found, shown })] : [];
   });
   // Not read yet.
   if (filled.length === 0 && !data.labels) return nothing;

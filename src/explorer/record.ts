@@ -6,7 +6,19 @@ import { html, nothing } from 'lit-html';
 import { labelKey, linkField as linkOf } from '../model/labels.ts';
 import { addressOf, type View } from './address.ts';
 import { formPage, isUnsaved } from './form.ts';
-import { columns, inOrder, isLink, isRecord, kindOf, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
+import {
+  columns,
+  inOrder,
+  isFinished,
+  isLink,
+  isRecord,
+  kindOf,
+  nameOf,
+  numberedName,
+  title,
+  typeOf,
+  words,
+} from './kinds.ts';
 import { atMost, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
 import { button, cell, cellOf, isEmpty, link, notice, overdueMark, recordTable, time } from './values.ts';
@@ -193,11 +205,25 @@ export function filterOfList(list: string, from: string, kind: string): { link: 
   return link === undefined ? undefined : { link, field: `${link}Id` in filters ? `${link}Id` : link };
 }
 
+/** Unfinished work first, the next at the top. Nobody knows whether a past one without a status is finished. */
+function inTurn(nodes: readonly Data[]): readonly Data[] {
+  const now = new Date().toISOString();
+  const isOpen = ({ startDate, endDate, status }: Data) =>
+    startDate && !isFinished(status ?? {}) && (status || !(endDate < now));
+  return [...nodes.filter(isOpen).toReversed(), ...nodes.filter((node) => !isOpen(node))];
+}
+
 /** The tables of the lists that have records, then links to forms for the first record of each other list. */
 function linkedRecords(from: string, found: Data, { mayWrite }: Page) {
   const lists = Object.entries(kindOf(from).lists).map(([list, kind]) => {
     const { nodes, totalCount } = found[list];
-    return { list, kind, nodes, totalCount, ...filterOfList(list, from, kind) };
+    return {
+      list,
+      kind,
+      nodes: list === kindOf(kind).list ? inTurn(nodes) : nodes,
+      totalCount,
+      ...filterOfList(list, from, kind),
+    };
   });
   type List = (typeof lists)[number];
   const addition = ({ list, kind, field = '' }: List) => {

@@ -4,7 +4,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import { addressOf, type Filter, type View, viewOf } from './address.ts';
 import { dateLocale, dayMs, plainDate } from './clock.ts';
 import { isOverdue } from './days.ts';
-import { columns, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
+import { columns, isFinished, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
 
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
@@ -46,15 +46,27 @@ export function link(
   return html`<a class=${classes || nothing} .style=${style} href=${href} title=${nameOf(target)}>${text}</a>`;
 }
 
+/** Whether both occupy one asset at a time, as far as they may be unfinished. A date is the whole day. */
+function isClash(kind: string, one: Data, other: Data): boolean {
+  const endOf = ({ endDate }: Data): string =>
+    endDate?.replace('T00:00:00.000Z', 'T24') ?? (kind === 'Allocation' ? '9999' : '');
+  const isOfAsset = one.id !== other.id && !!one.asset && one.asset.id === other.asset?.id;
+  const isMet = isOfAsset && one.startDate < endOf(other) && other.startDate < endOf(one);
+  return isMet && ![one, other].some(({ status }) => isFinished(status ?? {}));
+}
+
 /** In a table, a status leads to the records that have it. The table of the page keeps its other conditions. */
-export function tableCell(kind: string, field: string, record: Data): unknown {
+export function tableCell(kind: string, field: string, record: Data, nodes: readonly Data[]): unknown {
   const status = typeOf(kind, field) === 'Status' && record[field];
-  if (!status) return cell(kind, field, record);
+  const clash = field === 'status' && nodes.find((other) => isClash(kind, record, other));
+  const about = clash && `The asset has another ${words(kind)} at this time: ${nameOf(clash)}`;
+  const mark = about ? html` <b class="error" title=${about}>Double-booked</b>` : nothing;
+  if (!status) return html`${cell(kind, field, record)}${mark}`;
   const view = viewOf(location.search);
   const { search, sort, columns, filters = [] }: View = view.kind === kind && !view.id ? view : {};
   const others = filters.filter(({ field }) => field !== 'statusId');
   const chosen = [...others, { field: 'statusId', operator: 'eq', value: status.id }];
-  return link('Status', status, undefined, addressOf({ kind, search, sort, columns, filters: chosen }));
+  return html`${link('Status', status, undefined, addressOf({ kind, search, sort, columns, filters: chosen }))}${mark}`;
 }
 
 /** Nobody knows whether an allocation without a status has ended. */
@@ -159,7 +171,7 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
   const row = (node: Data) => html`<tr>
     ${isPickable ? pick(node) : nothing}
     <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...others.filter(isBelow).map((field) => node[field]))}</th>
-    ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}${field === 'status' ? overdueMark(kind, node) : field === 'startDate' && !onPhone.includes('endDate') ? html`<div class="phone">${until(node)}</div>` : nothing}</td>`)}
+    ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node, nodes)}${field === 'status' ? overdueMark(kind, node) : field === 'startDate' && !onPhone.includes('endDate') ? html`<div class="phone">${until(node)}</div>` : nothing}</td>`)}
   </tr>`;
   const all = html`<th class="pick"><input type="checkbox" aria-label="Select all" @change=${pickAll}></th>`;
   const heads = [isPickable ? all : nothing, ...fields.map((field) => head(field, classOf(field)))];
