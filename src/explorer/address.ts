@@ -35,7 +35,7 @@ export type View = { readonly [name in (typeof texts)[number]]?: string | undefi
 };
 
 /** The query of a table names each of them, and may have 50 aliases and 2,000 tokens. */
-const maxFinished = 40;
+export const maxFinished = 40;
 
 /** The table of a kind as people open it: unfinished work, or work orders from today on without a finished status. */
 export function homeOf(kind: string, finished: readonly string[]): View {

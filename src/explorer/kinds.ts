@@ -130,7 +130,12 @@ function datesOf({ startDate, endDate }: Target): string[] {
 const finishedNames =
   /(?<!\p{L})(completed?|cancell?ed|closed|done|finished|delivered|returned|rejected|archived|erledigt|fertig|beendet|abgeschlossen|geschlossen|storniert|abgesagt|terminée?|annulée?|voltooid|afgerond|geannuleerd)(?!\p{L})/iu;
 
-export const isFinished = (status: object): boolean => finishedNames.test(nameOf(status as Target));
+const negations = /(?<!\p{L})(not|to be|nicht|zu|pas|à|niet|te)(?!\p{L})/iu;
+
+export function isFinished(status: object): boolean {
+  const name = nameOf(status as Target);
+  return finishedNames.test(name) && !negations.test(name);
+}
 
 /** People know no UID, and say which machine a bucket is a part of. */
 export const words = (name: string): string => (name === 'uid' ? 'number' : wordsOf(name));

@@ -1,6 +1,6 @@
 /** The overview: work orders and returns to look at now, then numbers of records as bars that lead to their tables. */
 import { html, nothing } from 'lit-html';
-import { addressOf, type Filter, filtersOf, type View } from './address.ts';
+import { addressOf, type Filter, filtersOf, maxFinished, type View } from './address.ts';
 import { dateLocale, timeZone } from './clock.ts';
 import { chooseFiles } from './imports.ts';
 import { isFinished, kindNames, kindOf, linkOf, nameOf, title as titleOf, words } from './kinds.ts';
@@ -49,7 +49,8 @@ const finishedOf = ({ finished }: View, data: Data): readonly string[] =>
   finished?.split(',') ?? statusesOf(data).flatMap((status) => (isFinished(status) ? status.id : []));
 
 function viewsOf(view: View, data: Data): readonly View[] {
-  const unfinished = finishedOf(view, data).map((id) => `statusId.ne:${id}`);
+  const finished = finishedOf(view, data).slice(0, maxFinished);
+  const unfinished = finished.map((id) => `statusId.ne:${id}`);
   return groups.map(([, kind, sort, ...conditions]) => {
     const filters = filtersOf(kind, [...conditions, ...unfinished]);
     return { kind, filters, sort, columns: `asset,status,location,${sort}` };
@@ -59,21 +60,30 @@ function viewsOf(view: View, data: Data): readonly View[] {
 function agendaQueries(view: View, data: Data): readonly string[] {
   const queries = viewsOf(view, data).map(({ kind = '', sort = '', ...group }, index) => {
     const page = { first: atMost(5), where: whereOf({ kind, ...group }), orderBy: [{ [sort]: ascending }] };
-    const shown = fields.filter((field) => field in kindOf(kind).fields);
-    return `group${index}: ${query(kindOf(kind).list, page, `totalCount nodes { ${selectionOf(kind, shown)} }`)}`;
+    const shown = selectionOf(
+      kind,
+      fields.filter((field) => field in kindOf(kind).fields),
+    );
+    const who = kind === 'Allocation' ? `project { ${selectionOf('Project', ['name', 'company'])} }` : '';
+    return `group${index}: ${query(kindOf(kind).list, page, `totalCount nodes { ${shown} ${who} }`)}`;
   });
-  return [queries.slice(0, 2), queries.slice(2, 4), queries.slice(4)].map((part) => part.join('\n  '));
+  // Six queries would have too many tokens with 30 finished statuses in each.
+  return [0, 2, 4, 6, 8].map((from) => queries.slice(from, from + 2).join('\n  '));
 }
 
 function groupOf([title, kind, field]: (typeof groups)[number], address: string, { totalCount, nodes, shown }: Data) {
-  const row = (order: Data) => html`<tr>
+  const row = (order: Data) => {
+    // Whom to call about a return.
+    const who = order.project?.company ?? order.project;
+    return html`<tr>
     <th scope="row">${link(kind, order, nameOf(kind === 'Allocation' ? order.asset : order))}
-      ${phoneLine(order.asset, order.location)}</th>
+      ${phoneLine(order.asset, order.location, who)}</th>
     <td class="more">${order.asset && link('Asset', order.asset, order.asset.uid ?? nameOf(order.asset))}</td>
-    <td class="more">${cell(kind, 'location', order)}</td>
+    <td class="more">${cell(kind, 'location', order)} ${who && html`<small>${nameOf(who)}</small>`}</td>
     <td>${tableCell(kind, 'status', order, shown)}</td>
     <td>${order[field] && time(order[field], !title.endsWith('today'))}</td>
   </tr>`;
+  };
   const all = html`<tr><th scope="row"><a class="link" href=${address}>All ${totalCount.toLocaleString()}</a></th></tr>`;
   return html`<tbody>
     <tr>

@@ -6,7 +6,7 @@ import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { addressOf, homeOf, type View, viewOf } from '../../src/explorer/address.ts';
 import { countries } from '../../src/explorer/build.mjs';
-import { kindNames, kindOf, kinds, linkOf, operators, typeOf } from '../../src/explorer/kinds.ts';
+import { isFinished, kindNames, kindOf, kinds, linkOf, operators, typeOf } from '../../src/explorer/kinds.ts';
 import { documentOf, systems } from '../../src/explorer/queries.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -137,6 +137,15 @@ test('a table opens with the unfinished records, however many statuses are finis
   await user.create('/work-orders', { name: 'Done', statusId: 'status-7' }, { name: 'Open' });
   const query = pageQuery(addressOf(homeOf('WorkOrder', finished)).slice('explore'.length));
   expect((await user.data(documentOf([query]))).workOrders.nodes).toMatchObject([{ name: 'Open' }]);
+  // So does the overview.
+  const groups = finished.map((id) => ({ status: { id, name: 'Done' } }));
+  const data = { statuses: { groups }, returns: { groups } };
+  for (const query of views.overview.queries({}, data)) await user.data(documentOf([query]));
+});
+
+test('a status is a finished one by a word of its name, unless it says that it is not', () => {
+  const names = ['Done', 'Abgeschlossen', 'Not done', 'Not yet completed', 'To be delivered', 'Noch nicht erledigt'];
+  expect(names.filter((name) => isFinished({ name }))).toEqual(['Done', 'Abgeschlossen']);
 });
 
 test('filters of a field with several values find records with one of them, or with none', async () => {
