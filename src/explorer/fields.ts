@@ -11,7 +11,7 @@ import type { Data, Page } from './service.ts';
 import { button } from './values.ts';
 
 /** The keyboard is beside the answer of a problem, and not on it: a second Enter stores nothing. */
-const focus = (problem?: Element) => (problem as HTMLElement | undefined)?.focus();
+const focus = (problem?: Element) => queueMicrotask(() => (problem as HTMLElement | undefined)?.focus());
 
 /**
  * While the draft is stored, its inputs cannot be changed, and the button keeps the keyboard. Doubts have a button of
@@ -30,7 +30,8 @@ export function draftForm(
     save(false);
   };
   const press = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    const isOnButton = (event.target as HTMLElement).matches('button');
+    if (event.key !== 'Enter' || isOnButton || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     (event.currentTarget as HTMLElement).querySelector<HTMLElement>('.primary')?.click();
   };
