@@ -83,6 +83,11 @@ async function save(bulk: BulkChange, isConfirmed = false): Promise<void> {
   // Others may have changed them since.
   const ids = records.map(({ id }) => id);
   bulk.records = await readRecords(kind, ids).catch(() => records);
+  const isOther = ({ updatedAt }: Data, at: number) => updatedAt !== records[at]?.updatedAt;
+  const others = bulk.records.filter(isOther).map(numberedName);
+  const more = others.length > 3 ? ', …' : '';
+  if (others.length > 0)
+    draft.problem = `somebody has changed ${others.slice(0, 3).join(', ')}${more} meanwhile. Look at the values below, and save again`;
   drawBulk(bulk);
 }
 

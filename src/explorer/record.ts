@@ -71,9 +71,13 @@ function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo
     // Without keys, nobody knows who changed a record.
     const who = user ? html`<b>${nameOf(user)}</b> ${did}` : html`<b>${title(did)}</b>`;
     const changed = action === 'UPDATED' ? fields.filter(({ field }: Data) => field !== 'updatedAt') : [];
-    const undoAll = button(`Undo for all ${count}`, () => void undo(rangeOfWrite(change, Number(count))), 'bare');
+    const undoAll = button(
+      isUndo ? 'Undo for all' : `Undo for all ${count}`,
+      () => void undo(rangeOfWrite(change, Number(count))),
+      'bare',
+    );
     const range = { after: String(Number(change.cursor) - 1), upTo: change.cursor };
-    const reverse = html`${button('Undo', () => void undo(range), 'bare')} ${Number(count) > 1 ? undoAll : nothing}`;
+    const reverse = html`${button(Number(count) > 1 ? 'Undo this one' : 'Undo', () => void undo(range), 'bare')} ${Number(count) > 1 ? undoAll : nothing}`;
     return html`<li>
       ${time(at)}
       <div>${who}${message && !ofUndo ? `: ${message}` : ''} ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>

@@ -74,7 +74,8 @@ export function leaveReport({ view = '' }: View): void {
 
 /** People know the name of a record, and when a change was made, and not its number. */
 async function reasonOf(kept: ChangeNotReversed): Promise<string> {
-  if (kept.outcome !== 'KEPT') return kept.message;
+  // The records that refer to this one follow, by their IDs.
+  if (kept.outcome !== 'KEPT') return kept.message.replace(/( is referenced by [^:]{1,100}):.*/s, '$1');
   const [id, kind] = [kept.recordId, kindOfChange(kept)];
   const queries = [query('history', { id, first: 1 }, 'nodes { at }'), query(kindOf(kind).one, { id }, namesOf(kind))];
   // The undo is over, whatever comes of this request.
@@ -83,6 +84,12 @@ async function reasonOf(kept: ChangeNotReversed): Promise<string> {
   return `${record ? numberedName(record) : 'the record'} has changed since${text && `, last on ${text}`}`;
 }
 
+/** A write without a response may be stored all the same. */
+const failure = (what: string, { message, mayBeStored }: Data): string =>
+  mayBeStored
+    ? `The service has not responded, and may have stored this all the same. Look before you try again.`
+    : `${what}: ${message}.`;
+
 export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: string, then = () => {}): Promise<void> {
   report('Undoing…');
   try {
@@ -90,15 +97,15 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: s
     const [, count = 1] = undoMessage.exec(undoing.message ?? '') ?? [];
     const write = (changeMessage: string) => yardgraph.revertChanges(undoing, { changeMessage });
     const { result, range: own } = await tracked(`Undo changes (${count})`, write);
-    const { reversed, notReversed } = result;
+    const { made, reversed, notReversed } = result;
     const [kept] = notReversed;
     const counted = `${reversed} ${reversed === 1 ? 'change' : 'changes'} undone`;
     const some = reversed + notReversed.length === 1 ? 'Not undone' : `${counted}, ${notReversed.length} not undone`;
     if (!kept) then();
-    const text = kept ? `${some}: ${await reasonOf(kept)}.` : (undone ?? (reversed === 1 ? 'Undone.' : `${counted}.`));
-    report(text, reversed > 0 ? own : undefined);
+    const all = made === 0 ? 'It was undone already.' : (undone ?? (reversed === 1 ? 'Undone.' : `${counted}.`));
+    report(kept ? `${some}: ${await reasonOf(kept)}.` : all, made > 0 ? own : undefined);
   } catch (error) {
-    report(`Not undone: ${(error as Error).message}.`);
+    report(failure('Not undone', error as Error));
   }
   // It leads to no other page.
   message.dataset.pages = '1';
@@ -155,6 +162,6 @@ export async function deleteRecord(kind: string, record: Data, page: Page): Prom
     report(`${title(kind)} deleted.`, range, `${title(kind)} restored.`);
     await page.refresh();
   } catch (error) {
-    report(`Not deleted: ${(error as Error).message}.`);
+    report(failure('Not deleted', error as Error));
   }
 }
