@@ -75,7 +75,8 @@ export function leaveReport({ view = '' }: View): void {
 /** People know the name of a record, and when a change was made, and not its number. */
 async function reasonOf(kept: ChangeNotReversed): Promise<string> {
   // The records that refer to this one follow, by their IDs.
-  if (kept.outcome !== 'KEPT') return kept.message.replace(/( is referenced by [^:]{1,100}):.*/s, '$1');
+  const [reference = ''] = kept.message.split(': ');
+  if (kept.outcome !== 'KEPT') return reference.includes(' referenced by ') ? reference : kept.message;
   const [id, kind] = [kept.recordId, kindOfChange(kept)];
   const queries = [query('history', { id, first: 1 }, 'nodes { at }'), query(kindOf(kind).one, { id }, namesOf(kind))];
   // The undo is over, whatever comes of this request.
