@@ -210,12 +210,12 @@ function addressInPlace(search: string): string {
 const leftBy = new Map<string, { readonly href: string; readonly top: number }>();
 
 /** After a write, the keyboard is beside its message. */
-function returnTo(key: string): void {
+function returnTo(key: string, keepsScroll: boolean): void {
   const { href, top } = leftBy.get(key) ?? { href: '', top: scrollY };
   const link = !document.querySelector('.toast') && main.querySelector<HTMLElement>(`a[href=${JSON.stringify(href)}]`);
   (link || main).focus({ preventScroll: true });
   // A browser forgets its own position while a page of another height is drawn.
-  scrollTo(0, top);
+  if (!keepsScroll) scrollTo(0, top);
 }
 
 /**
@@ -244,7 +244,8 @@ window.navigation?.addEventListener('navigate', (event) => {
   if (search !== location.search) document.querySelector<HTMLDialogElement>('dialog[open]')?.close();
   const isFilter = !isBack && !!activeElement?.closest('#filter, .chips');
   const href = activeElement?.getAttribute('href') ?? '';
-  leftBy.set(window.navigation?.currentEntry?.key ?? '', { href, top: scrollY });
+  // While a page is read, the one before is on the screen.
+  if (!main.ariaBusy) leftBy.set(window.navigation?.currentEntry?.key ?? '', { href, top: scrollY });
   if (!isInPlace) for (const open of document.querySelectorAll<HTMLElement>(':popover-open')) open.hidePopover();
   event.intercept({
     ...((isInPlace || isFilter) && ({ scroll: 'manual' } as const)),
@@ -252,7 +253,7 @@ window.navigation?.addEventListener('navigate', (event) => {
     handler: async () => {
       leaveReport(viewOf(search));
       await (isBack ? explorer.show() : new Promise<void>((resolve) => void explorer.show(resolve).then(resolve)));
-      if (isBack) returnTo(destination.key);
+      if (isBack && !signal.aborted) returnTo(destination.key, isInPlace);
       if (isFilter) document.querySelector<HTMLElement>('[popovertarget=filter]')?.focus();
       // The menu of columns is drawn again, in another order.
       if (isInPlace && !signal.aborted) document.getElementById(id)?.focus();
