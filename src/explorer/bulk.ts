@@ -3,7 +3,7 @@ import { html, nothing, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { ref } from 'lit-html/directives/ref.js';
 import { addressOf, type View } from './address.ts';
-import { Draft, inputNames, period } from './draft.ts';
+import { Draft, inputNames, period, problems } from './draft.ts';
 import { draftForm, fieldInput } from './fields.ts';
 import { countText, isLink, kindOf, linkOf, nameFields, numberedName, title, typeOf, words } from './kinds.ts';
 import { atMost, query, selectionOf } from './queries.ts';
@@ -83,11 +83,11 @@ async function save(bulk: BulkChange, isConfirmed = false): Promise<void> {
   // Others may have changed them since.
   const ids = records.map(({ id }) => id);
   bulk.records = await readRecords(kind, ids).catch(() => records);
-  const isOther = ({ updatedAt }: Data, at: number) => updatedAt !== records[at]?.updatedAt;
-  const others = bulk.records.filter(isOther).map(numberedName);
-  const more = others.length > 3 ? ', …' : '';
-  if (others.length > 0)
-    draft.problem = `somebody has changed ${others.slice(0, 3).join(', ')}${more} meanwhile. Look at the values below, and save again`;
+  const before = new Map(records.map(({ id, updatedAt }) => [id, updatedAt]));
+  const others = bulk.records.filter(({ id, updatedAt }) => updatedAt !== before.get(id)).map(numberedName);
+  const names = [...others.slice(0, 3), ...(others.length > 3 ? ['…'] : [])].join(', ');
+  if (draft.problem === problems.changed && names)
+    draft.problem = `somebody has changed ${names} meanwhile. Look at the values below, and save again`;
   drawBulk(bulk);
 }
 

@@ -43,7 +43,7 @@ const daysOf = (entry: Entry): number => (/^-?\d{1,4}$/.test(entryText(entry)) ?
 type FieldIssue = { readonly field: string; readonly message: string };
 
 /** By the codes of issues. */
-const problems: Readonly<Record<string, string>> = {
+export const problems: Readonly<Record<string, string>> = {
   changed: 'somebody has changed the record meanwhile',
   clash: 'the asset has another allocation at this time',
   'no-record': 'somebody has deleted this record meanwhile',
