@@ -130,11 +130,12 @@ function datesOf({ startDate, endDate }: Target): string[] {
 const finishedNames =
   /(?<!\p{L})(completed?|cancell?ed|closed|done|finished|delivered|returned|rejected|archived|erledigt|fertig|beendet|abgeschlossen|geschlossen|storniert|abgesagt|terminée?|annulée?|voltooid|afgerond|geannuleerd)(?!\p{L})/iu;
 
-const negations = /(?<!\p{L})(not|to be|nicht|zu|pas|à|niet|te)(?!\p{L})/iu;
+const negations = /(?<!\p{L})(not|to be|nicht|zu|non|pas|niet)(?!\p{L})/iu;
 
 export function isFinished(status: object): boolean {
   const name = nameOf(status as Target);
-  return finishedNames.test(name) && !negations.test(name);
+  const at = name.search(finishedNames);
+  return at >= 0 && !negations.test(name.slice(0, at));
 }
 
 /** People know no UID, and say which machine a bucket is a part of. */

@@ -5,6 +5,7 @@
 import { html, nothing } from 'lit-html';
 import { labelKey, linkField as linkOf } from '../model/labels.ts';
 import { addressOf, type View } from './address.ts';
+import { isOverdue } from './days.ts';
 import { formPage, isUnsaved } from './form.ts';
 import {
   columns,
@@ -77,7 +78,7 @@ function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo
       'bare',
     );
     const range = { after: String(Number(change.cursor) - 1), upTo: change.cursor };
-    const reverse = html`${button(Number(count) > 1 ? 'Undo this one' : 'Undo', () => void undo(range), 'bare')} ${Number(count) > 1 ? undoAll : nothing}`;
+    const reverse = html`${button(Number(count) > 1 ? 'Undo here only' : 'Undo', () => void undo(range), 'bare')} ${Number(count) > 1 ? undoAll : nothing}`;
     return html`<li>
       ${time(at)}
       <div>${who}${message && !ofUndo ? `: ${message}` : ''} ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>
@@ -209,11 +210,12 @@ export function filterOfList(list: string, from: string, kind: string): { link: 
   return link === undefined ? undefined : { link, field: `${link}Id` in filters ? `${link}Id` : link };
 }
 
-/** Unfinished work first, the next at the top. Nobody knows whether a past one without a status is finished. */
-function inTurn(nodes: readonly Data[]): readonly Data[] {
-  const now = new Date().toISOString();
+/** Unfinished work first, the next at the top. Nobody knows whether past work without a status is finished. */
+function inTurn(nodes: readonly Data[], isWhole: boolean): readonly Data[] {
   const isOpen = ({ startDate, endDate, status }: Data) =>
-    startDate && !isFinished(status ?? {}) && (status || !(endDate < now));
+    startDate && !isFinished(status ?? {}) && (status || !isOverdue({ endDate: endDate ?? startDate }));
+  // Earlier ones that are not read would come before these.
+  if (!isWhole && isOpen(nodes.at(-1) ?? {})) return nodes;
   return [...nodes.filter(isOpen).toReversed(), ...nodes.filter((node) => !isOpen(node))];
 }
 
@@ -224,7 +226,7 @@ function linkedRecords(from: string, found: Data, { mayWrite }: Page) {
     return {
       list,
       kind,
-      nodes: list === kindOf(kind).list ? inTurn(nodes) : nodes,
+      nodes: list === kindOf(kind).list ? inTurn(nodes, nodes.length === totalCount) : nodes,
       totalCount,
       ...filterOfList(list, from, kind),
     };

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { addressOf, type Filter, type View, viewOf } from './address.ts';
-import { dateLocale, dayMs, plainDate } from './clock.ts';
+import { clockTexts, dateLocale, dayMs, plainDate } from './clock.ts';
 import { isOverdue } from './days.ts';
 import { columns, isFinished, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
@@ -46,12 +46,17 @@ export function link(
   return html`<a class=${classes || nothing} .style=${style} href=${href} title=${nameOf(target)}>${text}</a>`;
 }
 
-/** Whether both occupy one asset at a time, as far as they may be unfinished. A date is the whole day. */
+/** Whether two unfinished records have the same asset at the same time. A date is the whole day of the clock. */
 function isClash(kind: string, one: Data, other: Data): boolean {
-  const endOf = ({ endDate }: Data): string =>
-    endDate?.replace('T00:00:00.000Z', 'T24') ?? (kind === 'Allocation' ? '9999' : '');
-  const isOfAsset = one.id !== other.id && !!one.asset && one.asset.id === other.asset?.id;
-  const isMet = isOfAsset && one.startDate < endOf(other) && other.startDate < endOf(one);
+  if (one.id === other.id || !one.asset || one.asset.id !== other.asset?.id) return false;
+  const clockOf = (value: string | null, midnight: string) => {
+    const [day, time] = clockTexts(value);
+    return `${day} ${time || midnight}`;
+  };
+  const never = kind === 'Allocation' ? '9999' : '';
+  const endOf = ({ endDate }: Data) => (endDate ? clockOf(endDate, '24') : never);
+  const begins = (record: Data, before: Data) => record.startDate && clockOf(record.startDate, '') < endOf(before);
+  const isMet = begins(one, other) && begins(other, one);
   return isMet && ![one, other].some(({ status }) => isFinished(status ?? {}));
 }
 

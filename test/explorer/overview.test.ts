@@ -245,7 +245,7 @@ describeInChromium('the overview', () => {
 
   test('and the page of a machine mark its unfinished work orders at the same time', async () => {
     await other.data('mutation { createLabels(input: [{ key: "STATUS:done", name: "Done" }]) { id } }');
-    const [lift] = await other.create('/assets', { name: 'Lift 4' });
+    const [lift, hoist] = await other.create('/assets', { name: 'Lift 4' }, { name: 'Hoist 5' });
     const order = (name: string, startDate: string, endDate: string, statusId?: string) => ({
       name,
       assetId: lift?.id,
@@ -261,13 +261,18 @@ describeInChromium('the overview', () => {
       order('Follows', day(3, 10), day(3, 12)),
       order('Ends it', day(3, 12), day(3, 14)),
       order('Was done', day(-1), day(2), 'done'),
+      // In Los Angeles, this is the evening before.
+      { ...order('Evening', day(2, 3), day(2, 5)), assetId: hoist?.id },
+      { ...order('Day', date(2), date(2)), assetId: hoist?.id },
     );
     const [quay] = await other.create('/projects', { name: 'Quay' });
     const rent = { assetId: lift?.id, projectId: quay?.id, startDate: date(0), endDate: date(1) };
     await other.data('mutation ($input: [CreateAllocationInput!]!) { createAllocations(input: $input) { id } }', {
       input: [rent],
     });
-    const { page, origin } = await newPage(other, '/explore');
+    const { page, origin } = await newPage(other);
+    await moveTo(page, 'America/Los_Angeles', 'en-US');
+    await page.goto(`${origin}/explore`);
     await page.getByRole('row', { name: /^Lift 4 .*Quay/ }).waitFor();
     const marked = page.getByRole('row').filter({ hasText: 'Double-booked' }).getByRole('rowheader');
     // An order may be in several groups.
