@@ -6,7 +6,7 @@ export { timeZone };
 /** English, as the page, with the order of dates of the browser's region. */
 export const dateLocale = `en-${new Intl.Locale(locale).maximize().region}`;
 
-/** British English has a fourth letter for September only, and a comma after a weekday only before a year. */
+/** No comma after a weekday, which British English has only before a year, and no fourth letter for September. */
 export const plainDate = (text: string): string => text.replace(/Sept\b/g, 'Sep').replace(/^(\w{3}),/, '$1');
 
 export const dayMs = 86_400_000;

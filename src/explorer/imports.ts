@@ -42,7 +42,7 @@ export async function undoRun(run: Data, page?: Page): Promise<void> {
   await page?.refresh();
 }
 
-/** The button that undoes an import, or when somebody has. An undo is a later run, which may be undone itself. */
+/** The button that undoes an import, or when and by whom it was undone. An undo is a later run, which may be undone. */
 function undoOf(run: Data, undo: Data | undefined, page: Page) {
   // The import may have gone on since.
   if (!undo || Number(undo.upTo) < Number(run.upTo))

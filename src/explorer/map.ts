@@ -19,8 +19,9 @@ const fileUrl = (name: string): string => new URL(name, import.meta.url).href;
 maplibre.setWorkerUrl(fileUrl('maplibre-gl-worker.js'));
 const sheet = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: fileUrl('map.css') });
 document.head.append(sheet);
-const failure = new Error('The styles of the map cannot be loaded');
-await new Promise((onload, fail) => Object.assign(sheet, { onload, onerror: () => fail(failure) }));
+await new Promise((onload, fail) => {
+  Object.assign(sheet, { onload, onerror: () => fail(new Error('The styles of the map cannot be loaded')) });
+});
 
 /** Where the number of a cluster stands, and the first free place for the name of a point. */
 const inside: maplibre.VariableAnchorOffsetCollectionSpecification = ['center', [0, 0]];

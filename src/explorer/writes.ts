@@ -75,8 +75,7 @@ export function leaveReport({ view = '' }: View): void {
 /** People know the name of a record, and when a change was made, and not its number. */
 async function reasonOf(kept: ChangeNotReversed): Promise<string> {
   // The records that refer to this one follow, by their IDs.
-  const [reference = ''] = kept.message.split(': ');
-  if (kept.outcome !== 'KEPT') return reference.includes(' referenced by ') ? reference : kept.message;
+  if (kept.outcome !== 'KEPT') return kept.message.replace(/(?<=referenced by \d{1,7} [a-z ]{1,20}): .{1,500}/, '');
   const [id, kind] = [kept.recordId, kindOfChange(kept)];
   const queries = [query('history', { id, first: 1 }, 'nodes { at }'), query(kindOf(kind).one, { id }, namesOf(kind))];
   // The undo is over, whatever comes of this request.
@@ -85,10 +84,10 @@ async function reasonOf(kept: ChangeNotReversed): Promise<string> {
   return `${record ? numberedName(record) : 'the record'} has changed since${text && `, last on ${text}`}`;
 }
 
-/** A write without a response may be stored all the same. */
+/** A write may be stored although its response is not here. */
 const failure = (what: string, { message, mayBeStored }: Data): string =>
   mayBeStored
-    ? `The service has not responded, and may have stored this all the same. Look before you try again.`
+    ? 'It is not known whether the service has done this. Look before you try again.'
     : `${what}: ${message}.`;
 
 export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: string, then = () => {}): Promise<void> {
@@ -103,7 +102,7 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: s
     const counted = `${reversed} ${reversed === 1 ? 'change' : 'changes'} undone`;
     const some = reversed + notReversed.length === 1 ? 'Not undone' : `${counted}, ${notReversed.length} not undone`;
     if (!kept) then();
-    const all = made === 0 ? 'It was undone already.' : (undone ?? (reversed === 1 ? 'Undone.' : `${counted}.`));
+    const all = made === 0 ? 'This was undone already.' : (undone ?? (reversed === 1 ? 'Undone.' : `${counted}.`));
     report(kept ? `${some}: ${await reasonOf(kept)}.` : all, made > 0 ? own : undefined);
   } catch (error) {
     report(failure('Not undone', error as Error));
@@ -142,7 +141,8 @@ async function findReferences(kind: string, id: string, references: 'CLEAR' | 'R
     return undefined;
   } catch (error) {
     const issue = (error as Data).items?.find(({ code }: Data) => code === 'referenced');
-    if (!issue) throw error;
+    // This has stored nothing, even where nobody knows its result.
+    if (!issue) throw new Error((error as Error).message);
     return issue.message.split(/ is referenced by |:/)[1];
   }
 }
