@@ -8,7 +8,19 @@ import { rankMatches } from './matches.ts';
 import { ascending, atMost, groupsQuery, query, selectionOf, statusLabels, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { statusLink } from './table.ts';
-import { button, cell, headOf, labelStyle, link, newLink, notice, phoneLine, tableCell, time } from './values.ts';
+import {
+  button,
+  cell,
+  clashMark,
+  headOf,
+  labelStyle,
+  link,
+  newLink,
+  notice,
+  phoneLine,
+  tableCell,
+  time,
+} from './values.ts';
 
 /** Groups of unfinished records by the conditions of their tables, in the order of a time. */
 const groups: readonly (readonly [title: string, kind: string, time: string, ...conditions: string[]])[] = [
@@ -80,7 +92,7 @@ function groupOf([title, kind, field]: (typeof groups)[number], address: string,
         ${phoneLine(order.asset, order.location, who)}</th>
       <td class="more">${order.asset && link('Asset', order.asset, order.asset.uid ?? nameOf(order.asset))}</td>
       <td class="more">${cell(kind, 'location', order)} ${who && html`<small>${nameOf(who)}</small>`}</td>
-      <td>${tableCell(kind, 'status', order, ofKind)}</td>
+      <td>${tableCell(kind, 'status', order)}${clashMark(kind, order, ofKind)}</td>
       <td>${order[field] && time(order[field], !title.endsWith('today'))}</td>
     </tr>`;
   };

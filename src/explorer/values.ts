@@ -61,17 +61,14 @@ function isClash(kind: string, one: Data, other: Data): boolean {
 }
 
 /** In a table, a status leads to the records that have it. The table of the page keeps its other conditions. */
-export function tableCell(kind: string, field: string, record: Data, nodes: readonly Data[]): unknown {
+export function tableCell(kind: string, field: string, record: Data): unknown {
   const status = typeOf(kind, field) === 'Status' && record[field];
-  const clash = field === 'status' && nodes.find((other) => isClash(kind, record, other));
-  const about = clash && `The asset has another ${words(kind)} at this time: ${nameOf(clash)}`;
-  const mark = about ? html` <b class="error" title=${about}>Double-booked</b>` : nothing;
-  if (!status) return html`${cell(kind, field, record)}${mark}`;
+  if (!status) return cell(kind, field, record);
   const view = viewOf(location.search);
   const { search, sort, columns, filters = [] }: View = view.kind === kind && !view.id ? view : {};
   const others = filters.filter(({ field }) => field !== 'statusId');
   const chosen = [...others, { field: 'statusId', operator: 'eq', value: status.id }];
-  return html`${link('Status', status, undefined, addressOf({ kind, search, sort, columns, filters: chosen }))}${mark}`;
+  return link('Status', status, undefined, addressOf({ kind, search, sort, columns, filters: chosen }));
 }
 
 /** Nobody knows whether an allocation without a status has ended. */
@@ -79,6 +76,14 @@ export const overdueMark = (kind: string, record: Data) =>
   (kind === 'WorkOrder' || (kind === 'Allocation' && record.status)) && isOverdue(record)
     ? html` <b class="error">Overdue</b>`
     : nothing;
+
+/** Marks unfinished work at the time of another of the rows that are shown. */
+export function clashMark(kind: string, record: Data, shown: readonly Data[]) {
+  const clash = shown.find((other) => isClash(kind, record, other));
+  if (!clash) return nothing;
+  const about = `The asset has another ${words(kind)} at this time: ${nameOf(clash)}`;
+  return html` <b class="error" title=${about}>Double-booked</b>`;
+}
 
 /** Draws a field of a record. An ID without a record here is shown as such. */
 export function cell(kind: string, field: string, record: Data): unknown {
@@ -173,10 +178,14 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
   const pick = (node: Data) => html`<td class="pick">
     <label .style=${'display: block; margin: 0 -10px; padding: 7px 10px'}>
       <input type="checkbox" name="pick" value=${node.id} aria-label=${`Select ${nameOf(node)}`}></label></td>`;
+  const marks = (node: Data) => html`${overdueMark(kind, node)}${clashMark(kind, node, nodes)}`;
+  // Where no column of the status is shown.
+  const below = (node: Data) => html`<div class=${others.includes('status') ? 'phone' : nothing}>${marks(node)}</div>`;
   const row = (node: Data) => html`<tr>
     ${isPickable ? pick(node) : nothing}
-    <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...others.filter(isBelow).map((field) => node[field]))}</th>
-    ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node, nodes)}${field === 'status' ? overdueMark(kind, node) : field === 'startDate' && !onPhone.includes('endDate') ? html`<div class="phone">${until(node)}</div>` : nothing}</td>`)}
+    <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...others.filter(isBelow).map((field) => node[field]))}
+      ${onPhone.includes('status') ? nothing : below(node)}</th>
+    ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}${field === 'status' ? marks(node) : field === 'startDate' && !onPhone.includes('endDate') ? html`<div class="phone">${until(node)}</div>` : nothing}</td>`)}
   </tr>`;
   const all = html`<th class="pick"><input type="checkbox" aria-label="Select all" @change=${pickAll}></th>`;
   const heads = [isPickable ? all : nothing, ...fields.map((field) => head(field, classOf(field)))];
