@@ -67,7 +67,7 @@ function viewsOf(view: View, data: Data): readonly View[] {
   const unfinished = finishedOf(view, data).map((id) => `statusId.ne:${id}`);
   return groups.map(([, kind, sort, ...conditions]) => {
     const filters = filtersOf(kind, [...conditions, ...unfinished]);
-    return { kind, filters, sort, columns: `asset,status,location,${sort}` };
+    return { kind, filters, sort, columns: `asset,${kind === 'Allocation' ? 'project,' : ''}status,location,${sort}` };
   });
 }
 

@@ -274,6 +274,8 @@ describeInChromium('the overview', () => {
     await moveTo(page, 'America/Los_Angeles', 'en-US');
     await page.goto(`${origin}/explore`);
     await page.getByRole('row', { name: /^Lift 4 .*Quay/ }).waitFor();
+    const all = page.getByRole('link', { name: 'Show all: Returns in seven days' });
+    expect(await all.getAttribute('href')).toContain('columns=asset%2Cproject%2Cstatus');
     const marked = page.getByRole('row').filter({ hasText: 'Double-booked' }).getByRole('rowheader');
     // An order may be in several groups.
     const names = async () => [...new Set((await marked.allInnerTexts()).map((text) => text.split('\n')[0]))].sort();
