@@ -1,6 +1,5 @@
 /** Days and weeks in the filters of an address: a bookmark of `endDate.lt:today` is also right tomorrow. */
 import { clockTexts, dateLocale, movedDay, plainDate } from './clock.ts';
-import { isFinished } from './kinds.ts';
 
 /** Monday where the browser does not know it. */
 const firstOfWeek =
@@ -27,10 +26,6 @@ export function rangeOf(value: string): readonly [first: string, end: string] | 
   const first = movedDay(today, away.count * length - past);
   return [first, movedDay(first, length)];
 }
-
-/** True for unfinished work whose last day is over. */
-export const isOverdue = ({ endDate, status }: { endDate?: string; status?: object }): boolean =>
-  !!endDate && clockTexts(endDate)[0] < clockTexts(new Date().toISOString())[0] && !isFinished(status ?? {});
 
 const near = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const dates = new Intl.DateTimeFormat(dateLocale, { dateStyle: 'medium', timeZone: 'UTC' });

@@ -1,11 +1,12 @@
 /** The entries of a form: reads their values, checks them, and stores them. */
 import { capitalized } from '../model/labels.ts';
 import { clockTexts, dayMs, isReversed, movedDay, readTime } from './clock.ts';
-import { inOrder, isLink, kindOf, linkOf, nameFields, numberedName } from './kinds.ts';
+import { inOrder, isFinished, isLink, kindOf, linkOf, nameFields, numberedName } from './kinds.ts';
 import { fold } from './matches.ts';
-import { namesOf, query, selectionOf, systems } from './queries.ts';
+import { atMost, namesOf, query, selectionOf, systems } from './queries.ts';
 import { type Data, read, yardgraph } from './service.ts';
 import { timeTexts } from './values.ts';
+import { sameTime } from './work.ts';
 import { store } from './writes.ts';
 
 export const longTexts = ['notes', 'description'];
@@ -134,11 +135,17 @@ export class Draft {
     return this.#entries.get(input) ?? this.#given(input);
   }
 
-  /** The entry without a change: of the record, or the location of the asset of a new work order. */
+  /** The entry without a change: of the record, or a proposal. */
   #given(input: string): Entry {
-    const isProposed = input === 'locationId' && this.kind === 'WorkOrder' && this.record.id === undefined;
     const stored = storedEntry(this.kind, this.record, input);
-    return stored || !isProposed ? stored : ((this.entryOf('assetId') as Data).currentLocation ?? '');
+    return stored === '' ? this.#proposalOf(input) : stored;
+  }
+
+  /** A new work order is where its asset is, and ends on the day on which it starts. */
+  #proposalOf(input: string): Entry {
+    if (this.kind !== 'WorkOrder' || this.record.id !== undefined) return '';
+    if (input === 'locationId') return (this.entryOf('assetId') as Data).currentLocation ?? '';
+    return input === 'endDate' ? this.entryOf('startDate') : '';
   }
 
   /** The names of the fields with entries. */
@@ -150,7 +157,10 @@ export class Draft {
   /** The added external IDs, and an empty one after the last ID. */
   get addedIds(): readonly (readonly [system: string, id: string])[] {
     const text = (input: string) => entryText(this.entryOf(input)).trim();
-    const pair = (_: unknown, row: number) => [text(`externalIds+${row}`), text(`externalIds=${row}`)] as const;
+    // As other records write it.
+    const known = (system: string) =>
+      systems.has(system) ? system : ([...systems].find((own) => fold(own) === fold(system)) ?? system);
+    const pair = (_: unknown, row: number) => [known(text(`externalIds+${row}`)), text(`externalIds=${row}`)] as const;
     const rowOf = (input: string) => (/^externalIds[+=]/.test(input) ? Number(input.slice(12)) : -1);
     return Array.from({ length: Math.max(-1, ...[...this.#entries.keys()].map(rowOf)) + 2 }, pair);
   }
@@ -166,10 +176,16 @@ export class Draft {
     if (name === 'locationId' && entry === asset.currentLocation) return 'A proposal: the asset is here now.';
     if (kindOf(this.kind).inputs[name] !== 'DateTime') return undefined;
     const weekday = () => new Date(String(entry)).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
-    const isMoved = this.#entries.has('endDate') && this.#endWith(this.entryOf('startDate')) === entry;
-    const isBefore = isReversed(this.timeOf('startDate').value, this.timeOf('endDate').value);
-    const order = isBefore ? ', before the start' : isMoved ? ', moved with the start' : '';
-    return this.timeOf(name).remark ?? (entry ? weekday() + (name === 'endDate' ? order : '') : undefined);
+    const order = name === 'endDate' ? this.#orderOf(entry) : '';
+    return this.timeOf(name).remark ?? (entry ? weekday() + order : undefined);
+  }
+
+  /** Compares an end with the start. */
+  #orderOf(end: Entry): string {
+    if (isReversed(this.timeOf('startDate').value, this.timeOf('endDate').value)) return ', before the start';
+    if (end === this.#proposalOf('endDate')) return ', as the start';
+    const isMoved = this.#entries.has('endDate') && this.#endWith(this.entryOf('startDate')) === end;
+    return isMoved ? ', moved with the start' : '';
   }
 
   /** The value of a field; null for an empty one. */
@@ -230,24 +246,19 @@ export class Draft {
       const field = `externalIds+${row}`;
       if (!system && !id) return [];
       if (!system || !id) return { field, message: 'Enter both the system and the ID.' };
-      const other = systems.has(system) ? system : [...systems].find((own) => fold(own) === fold(system));
-      if (other && other !== system) return { field, message: `Other records call this system “${other}”.` };
       if (taken.has(system)) return { field, message: `The record has an ID of ${system} already.` };
       taken.add(system);
       return [];
     });
   }
 
-  /** The condition on others of the asset at the same time. A date is the whole day. An allocation may never end. */
+  /** The condition on others of the asset at the same time, if this one comes to it. */
   get #sameTime(): object | undefined {
-    const [start, end] = period.map((name) => this.timeOf(name).value);
-    const [isAllocation, assetId] = [this.kind === 'Allocation', this.valueOf('assetId')];
-    const isMoved = !this.record.id || this.changed.some((name) => ['assetId', ...period].includes(name));
-    if (!isMoved || !assetId || !start || !(isAllocation || end)) return undefined;
-    const [[day], [lastDay, time]] = [clockTexts(start), clockTexts(end ?? null)];
-    const startDate = end ? { lt: time ? end : movedDay(lastDay, 1) } : { isNull: false };
-    const ends = [{ gt: start }, { eq: day }, ...(isAllocation ? [{ isNull: true }] : [])];
-    return { assetId: { eq: assetId }, startDate, or: ends.map((endDate) => ({ endDate })) };
+    const names = ['assetId', ...period];
+    const isMoved = !this.record.id || this.changed.some((name) => names.includes(name));
+    return isMoved
+      ? sameTime(this.kind, Object.fromEntries(names.map((name) => [name, this.valueOf(name)])))
+      : undefined;
   }
 
   /** Says which other records have the entered number and external IDs. */
@@ -274,17 +285,19 @@ export class Draft {
     const or = drafts.slice(0, 100).flatMap((draft) => draft.#sameTime ?? []);
     if (or.length === 0 || !['WorkOrder', 'Allocation'].includes(kind)) return '';
     const where = { not: { id: { in: drafts.map(({ record }) => record.id ?? '') } }, or };
-    const shown = selectionOf(kind, [...nameFields(kind), 'asset', 'project', ...period]);
-    const list = `${kindOf(kind).list}(first: 1, where: $where) { totalCount nodes { ${shown} } }`;
+    const shown = selectionOf(kind, [...nameFields(kind), 'asset', 'project', 'status', ...period]);
+    const list = `${kindOf(kind).list}(first: ${atMost(20)}, where: $where) { nodes { ${shown} } }`;
     const document = `query ($where: ${kind}Filter) { found: ${list} }`;
-    const { totalCount, nodes } = (await yardgraph.graphql(document, { where })).found;
-    if (totalCount === 0) return '';
-    const [{ asset, project, startDate, endDate, ...other }] = nodes;
+    const { nodes } = (await yardgraph.graphql(document, { where })).found;
+    // The service rejects an allocation at the time of any other one.
+    const met = nodes.filter(({ status }: Data) => kind === 'Allocation' || !isFinished(status ?? {}));
+    if (met.length === 0) return '';
+    const [{ asset, project, startDate, endDate, ...other }] = met;
     const [start, end] = [timeTexts(startDate), timeTexts(endDate ?? '')];
     const last = end.day === start.day ? end.clock : end.text;
     const name =
       kind === 'WorkOrder' ? numberedName(other) : `an allocation${project ? ` for ${numberedName(project)}` : ''}`;
-    const more = totalCount > 1 ? ` and ${totalCount - 1} more` : '';
+    const more = met.length > 1 ? ` and ${met.length - 1} more` : '';
     return `${numberedName(asset)} has ${name} (${start.text}${last && ` to ${last}`})${more} at this time`;
   }
 

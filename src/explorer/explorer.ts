@@ -209,11 +209,9 @@ function addressInPlace(search: string): string {
 /** The address of the link by which each entry of the browser's history was left, and where it was, by its key. */
 const leftBy = new Map<string, { readonly href: string; readonly top: number }>();
 
-/** After a write, the keyboard is beside its message. */
 function returnTo(key: string, keepsScroll: boolean): void {
   const { href, top } = leftBy.get(key) ?? { href: '', top: scrollY };
-  const link = !document.querySelector('.toast') && main.querySelector<HTMLElement>(`a[href=${JSON.stringify(href)}]`);
-  (link || main).focus({ preventScroll: true });
+  (main.querySelector<HTMLElement>(`a[href=${JSON.stringify(href)}]`) ?? main).focus({ preventScroll: true });
   // A browser forgets its own position while a page of another height is drawn.
   if (!keepsScroll) scrollTo(0, top);
 }
@@ -239,6 +237,8 @@ window.navigation?.addEventListener('navigate', (event) => {
   }
   const isInPlace = addressInPlace(search) === addressInPlace(location.search);
   const { activeElement } = document;
+  // The keyboard is beside its undo.
+  const isForm = document.querySelector('record-form') !== null;
   const id = activeElement?.id ?? '';
   // Not where the map writes its position.
   if (search !== location.search) document.querySelector<HTMLDialogElement>('dialog[open]')?.close();
@@ -254,6 +254,7 @@ window.navigation?.addEventListener('navigate', (event) => {
       leaveReport(viewOf(search));
       await (isBack ? explorer.show() : new Promise<void>((resolve) => void explorer.show(resolve).then(resolve)));
       if (isBack && !signal.aborted) returnTo(destination.key, isInPlace);
+      if (isForm && !signal.aborted) document.querySelector<HTMLElement>('.toast')?.focus();
       if (isFilter) document.querySelector<HTMLElement>('[popovertarget=filter]')?.focus();
       // The menu of columns is drawn again, in another order.
       if (isInPlace && !signal.aborted) document.getElementById(id)?.focus();

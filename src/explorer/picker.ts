@@ -132,15 +132,15 @@ class Picker extends AsyncDirective {
     }
   }
 
-  /** Accepts an exact name of one record, and no text for none. Enter also accepts the only match. */
-  async #accept(isEnter: boolean): Promise<void> {
+  /** Accepts an exact name of one record, and no text for none. Enter and Tab also accept the only match. */
+  async #accept(isChosen: boolean): Promise<void> {
     if (this.#text === undefined) return;
     const text = this.#typed;
     if (text === '') return this.#pick(undefined);
     await this.#reading;
     const { targets = [] } = this.#found ?? {};
     const exact = targets.filter((target) => rankOf(target, text) === 0);
-    const accepted = isEnter && exact.length === 0 ? targets : exact;
+    const accepted = isChosen && exact.length === 0 ? targets : exact;
     if (text === this.#typed && accepted.length === 1) this.#pick(accepted[0]);
   }
 
@@ -154,8 +154,8 @@ class Picker extends AsyncDirective {
       const item = isRecord(kind) ? { name } : { key: labelKey(kind, newId), name };
       const { records, range } = await store(isRecord(kind) ? kind : 'Label', [item]);
       const id: string = isRecord(kind) ? records[0]?.id : newId;
-      const clear = () => this.#options.value?.id === id && this.#pick(undefined);
-      report(`${title(kind)} created.`, range, undefined, clear);
+      const clear = () => void (this.#options.value?.id === id && this.#pick(undefined));
+      report(`${title(kind)} created.`, range, { onUndone: clear });
       // Somebody may have chosen another one meanwhile.
       if (this.#text === text) this.#pick({ id, name });
     } catch (error) {
@@ -165,6 +165,8 @@ class Picker extends AsyncDirective {
 
   async #press(event: KeyboardEvent): Promise<void> {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    // Another match would be a surprise.
+    if (event.key === 'Tab' && this.#isOpen && this.#found?.text === this.#typed) void this.#accept(true);
     const isUsed = step !== undefined || (this.#isOpen && ['Enter', 'Escape'].includes(event.key));
     if (!isUsed) return;
     event.preventDefault();

@@ -45,7 +45,9 @@ export function selectionOf(kind: string, fields: readonly string[]): string {
     const type = typeOf(kind, field);
     // A link to a record that is not stored here has an ID only.
     const id = isRecord(type) && `${field}Id` in kindOf(kind).filters ? `${field}Id ` : '';
-    return isLink(type) ? `${id}${field} { ${namesOf(type)} }` : field;
+    // Who has the asset of an allocation.
+    const who = kind === 'Allocation' && type === 'Project' ? ` company { ${namesOf('Company')} }` : '';
+    return isLink(type) ? `${id}${field} { ${namesOf(type)}${who} }` : field;
   });
   return [...new Set(selected)].join(' ');
 }
@@ -60,9 +62,9 @@ export function groupsQuery(kind: string, link: string, size: number, where?: ob
 
 export const statusLabels = { first: atMost(100), where: { key: { startsWith: 'STATUS:' } } };
 
-/** The columns of a table, and the fields that name each record. */
+/** The columns of a table, and the fields that name each record. A start is shown with its end. */
 export const rowsOf = (kind: string, fields: readonly string[] = columns[kind] ?? []): string =>
-  `nodes { ${selectionOf(kind, [...nameFields(kind), ...fields])} }`;
+  `nodes { ${selectionOf(kind, [...nameFields(kind), ...fields.flatMap((field) => (field === 'startDate' ? [field, 'endDate'] : field))])} }`;
 
 /** A day begins in the time zone of the viewer. A time at midnight UTC is a date: it is of this day for everybody. */
 function dayCondition(field: string, operator: string, [day, next]: readonly [string, string]): object {

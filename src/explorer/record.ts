@@ -5,7 +5,6 @@
 import { html, nothing } from 'lit-html';
 import { labelKey, linkField as linkOf } from '../model/labels.ts';
 import { addressOf, type View } from './address.ts';
-import { isOverdue } from './days.ts';
 import { formPage, isUnsaved } from './form.ts';
 import {
   columns,
@@ -22,7 +21,20 @@ import {
 } from './kinds.ts';
 import { atMost, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
-import { button, cell, cellOf, isEmpty, link, notice, overdueMark, recordTable, time } from './values.ts';
+import {
+  button,
+  cell,
+  cellOf,
+  filledOf,
+  isEmpty,
+  link,
+  notice,
+  overdueMark,
+  recordTable,
+  time,
+  until,
+} from './values.ts';
+import { compareTurns, isOpen, sameTime } from './work.ts';
 import { deleteRecord, rangeOfDeletion, rangeOfWrite, undo, undoMessage } from './writes.ts';
 
 /** A field of a record with its value. */
@@ -114,7 +126,7 @@ export function deletedName(change: Data, names: Data): string {
 
 /** Nothing where the key may not write the kind. */
 export function restoreButton(kind: string, deletion: Data, { mayWrite }: Page, classes = '') {
-  const restore = () => void undo(rangeOfDeletion(deletion), `${title(kind)} restored.`);
+  const restore = () => void undo(rangeOfDeletion(deletion), { text: `${title(kind)} restored.` });
   return mayWrite(kind) ? button('Restore', restore, classes) : nothing;
 }
 
@@ -145,9 +157,7 @@ function deletedRecord(view: View, deletion: Data, history: Data, names: Data, p
 function linkedPage([field, kind]: readonly [string, string]): string {
   const { list, order } = kindOf(kind);
   const orderBy = field === list && order.includes('startDate') ? [{ startDate: descending }] : undefined;
-  // Who has the asset is the company of the project.
-  const who = field === 'allocations' ? `nodes { project { company { ${namesOf('Company')} } } }` : '';
-  return query(field, { first: atMost(10), orderBy }, `totalCount ${rowsOf(kind)} ${who}`);
+  return query(field, { first: atMost(10), orderBy }, `totalCount ${rowsOf(kind)}`);
 }
 
 /** They are in the title, and in the line above it. */
@@ -169,6 +179,16 @@ function recordQuery({ kind = '', id = '', view, after }: View): string {
   if (view !== 'edit') return record;
   const where = { key: { eq: labelKey(kind, id) } };
   return `${record}\n  ${query('labels', { where }, 'nodes { id key name color updatedAt }')}`;
+}
+
+/** Unfinished work orders of the asset at the time of this one. An allocation has a list of its clashes. */
+async function readClashes(kind: string, { asset, status, ...record }: Data): Promise<readonly Data[]> {
+  const met: object | false | undefined =
+    kind === 'WorkOrder' && !isFinished(status ?? {}) && sameTime(kind, { ...record, assetId: asset?.id });
+  if (!met) return [];
+  const page = { first: atMost(20), where: { not: { id: { eq: record.id } }, ...met } };
+  const { workOrders } = await read(query('workOrders', page, rowsOf(kind)));
+  return workOrders.nodes.filter((node: Data) => !isFinished(node.status ?? {}));
 }
 
 /** The status is first, and empty facts are last. */
@@ -210,14 +230,9 @@ export function filterOfList(list: string, from: string, kind: string): { link: 
   return link === undefined ? undefined : { link, field: `${link}Id` in filters ? `${link}Id` : link };
 }
 
-/** Unfinished work first, the next at the top. Nobody knows whether past work without a status is finished. */
-function inTurn(nodes: readonly Data[], isWhole: boolean): readonly Data[] {
-  const isOpen = ({ startDate, endDate, status }: Data) =>
-    startDate && !isFinished(status ?? {}) && (status || !isOverdue({ endDate: endDate ?? startDate }));
-  // Earlier ones that are not read would come before these.
-  if (!isWhole && isOpen(nodes.at(-1) ?? {})) return nodes;
-  return [...nodes.filter(isOpen).toReversed(), ...nodes.filter((node) => !isOpen(node))];
-}
+/** Unfinished work first, the next at the top. Earlier works that are not read would come before the ones here. */
+const inTurn = (nodes: readonly Data[], isWhole: boolean): readonly Data[] =>
+  isWhole || !isOpen(nodes.at(-1) ?? {}) ? nodes.toSorted(compareTurns) : nodes;
 
 /** The tables of the lists that have records, then links to forms for the first record of each other list. */
 function linkedRecords(from: string, found: Data, { mayWrite }: Page) {
@@ -240,7 +255,10 @@ function linkedRecords(from: string, found: Data, { mayWrite }: Page) {
   const tableOf = (shown: List) => {
     const { list, kind, link, field, nodes, totalCount } = shown;
     // The link would be the same in all rows.
-    const fields = (columns[kind] ?? []).filter((name) => name !== link).slice(0, 5);
+    const fields = filledOf(
+      (columns[kind] ?? []).filter((name) => name !== link),
+      nodes,
+    ).slice(0, 5);
     const filter = { field: field ?? '', operator: 'eq', value: found.id };
     const count = totalCount.toLocaleString();
     const all = html`<a class="link" href=${addressOf({ kind, filters: [filter] })}>All ${count}</a>`;
@@ -257,19 +275,27 @@ function linkedRecords(from: string, found: Data, { mayWrite }: Page) {
     <div class="row">${empty.map(addition)}</div>`;
 }
 
-function recordPage(view: View, found: Data, history: Data, names: Data, page: Page) {
+function clashNotice(clashes: readonly Data[]) {
+  if (clashes.length === 0) return nothing;
+  const other = (node: Data) =>
+    html`<span>${link('WorkOrder', node, numberedName(node))} ${time(node.startDate)} ${until(node)}</span>`;
+  return html`<p class="notice card pad row"><b class="error">Double-booked</b> The asset also has ${clashes.slice(0, 3).map(other)}</p>`;
+}
+
+function recordPage(view: View, { history, names, clashes }: Data, found: Data, page: Page) {
   const { kind = '' } = view;
   const linked = linkedRecords(kind, found, page);
   if (!isRecord(kind)) return html`<p>The records with this ${words(kind)} are listed here.</p> ${linked}`;
-  return html`${factList(kind, found)} ${linked}
+  return html`${clashNotice(clashes)} ${factList(kind, found)} ${linked}
     <div class="columns">
       <section><header><h2>Details</h2></header>${detailList(kind, found)}</section>
       ${historyPage(view, history, names, page.mayWrite(kind))}
     </div>`;
 }
 
-function content(view: View, { names, deletion, history, ...data }: Data, page: Page) {
+function content(view: View, data: Data, page: Page) {
   const { kind = '', id } = view;
+  const { names, deletion, history } = data;
   const { one, list } = kindOf(kind);
   // A form with entries stays when somebody deletes the record: the deletion may be undone.
   const isKept = deletion && view.view === 'edit' && isUnsaved();
@@ -277,7 +303,7 @@ function content(view: View, { names, deletion, history, ...data }: Data, page: 
   if (deletion && !isKept) return deletedRecord(view, deletion, history, names, page);
   const all = html`<a class="button" href=${addressOf({ kind })}>All ${words(list)}</a>`;
   if (record === null) return notice(`There is no ${words(kind)} with the ID ${id} in this workspace`, all);
-  if (!record || view.view !== 'edit') return record && recordPage(view, record, history, names, page);
+  if (!record || view.view !== 'edit') return record && recordPage(view, data, record, page);
   if (!isRecord(kind)) {
     const label = data.labels.nodes[0] ?? { key: labelKey(kind, record.id) };
     return formPage({ kind: 'Label', record: label, page, noun: kind, address: addressOf({ kind, id }) });
@@ -304,7 +330,8 @@ export const record: Viewer = {
     const { latest, history }: Data = found ?? (isRecord(kind) ? await read(...queries) : {});
     const deletions: readonly Data[] = latest?.nodes ?? [];
     const names = await readNames(kind, [...deletions, ...(history?.nodes ?? [])]);
-    yield { ...data, deletion: deletions[0], history: { ...history, horizon: data.changeHorizon }, names };
+    const clashes = found && (await readClashes(kind, found));
+    yield { ...data, deletion: deletions[0], history: { ...history, horizon: data.changeHorizon }, names, clashes };
   },
   draw(view, data, page) {
     const { kind = '', id } = view;
@@ -313,7 +340,8 @@ export const record: Viewer = {
     const isLabelForm = view.view === 'edit' && !isRecord(kind);
     const labelTitle = data.labels?.nodes.length === 0 ? `New ${words(kind)}` : 'Name and colour';
     const number = found.uid ?? found.reference ?? found.number;
-    const name = data.deletion ? deletedName(data.deletion, data.names) : nameOf(found);
+    const ofFound = data[one] === null ? title(kind) : nameOf(found);
+    const name = data.deletion ? deletedName(data.deletion, data.names) : ofFound;
     return {
       title: isLabelForm ? labelTitle : data[one] && view.view === 'edit' ? `Edit ${name}` : name,
       crumb: html`${isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(list)}</a>` : title(kind)}${number && number !== nameOf(found) ? ` / ${number}` : ''}`,

@@ -6,7 +6,8 @@ import { columns, kindNames, kindOf, numberedName, textFields, title, words } fr
 import { allQuery, bestQueries, rankMatches, rankOf } from './matches.ts';
 import { rowsOf } from './queries.ts';
 import { type Data, read, type Viewer, wait } from './service.ts';
-import { notice, recordTable, time, toOverview, until } from './values.ts';
+import { filledOf, notice, recordTable, time, toOverview, until } from './values.ts';
+import { compareTurns } from './work.ts';
 
 const shownMatches = 5;
 
@@ -63,18 +64,20 @@ export function moveToSearch(event: KeyboardEvent): void {
   next.select?.();
 }
 
-/** As many columns as fit into any window, with the number that people search and the times. */
+/** As many columns as fit into any window, in the order of tables, with the number that people search and the times. */
 function shownFields(kind: string): readonly string[] {
-  const [first = '', ...others] = columns[kind] ?? [];
-  const sought = [...textFields(kind), 'startDate', 'endDate'].filter((field) => others.includes(field));
-  return [...new Set([first, ...sought, ...others])].slice(0, 7);
+  const all = columns[kind] ?? [];
+  const sought = [...all.slice(0, 1), ...textFields(kind), 'startDate', 'endDate', ...all];
+  const shown = [...new Set(sought)].filter((field) => all.includes(field)).slice(0, 7);
+  return all.filter((field) => shown.includes(field));
 }
 
 /** Kinds with an exact match come first. */
 function sectionsOf(data: Data, search: string): readonly { kind: string; matches: readonly Data[] }[] {
   const sections = kindNames.map((kind) => {
     const parts = ['Exact', 'Beginning', ''].flatMap((part) => data[`${kindOf(kind).list}${part}`]?.nodes ?? []);
-    return { kind, matches: rankMatches(parts, search) };
+    const compare = kindOf(kind).order.includes('startDate') ? compareTurns : undefined;
+    return { kind, matches: rankMatches(parts, search, compare) };
   });
   const rank = ({ matches }: Data) => Math.min(...matches.map((match: Data) => rankOf(match, search)));
   return sections.filter(({ matches }) => matches.length > 0).sort((a, b) => rank(a) - rank(b));
@@ -88,11 +91,11 @@ export const searchResults: Viewer = {
   },
   draw({ search = '' }, data) {
     const sections = sectionsOf(data, search).map(({ kind, matches }) => {
-      const { list } = kindOf(kind);
+      const [{ list }, shown] = [kindOf(kind), matches.slice(0, shownMatches)];
       const all = html`<p class="pad"><a href=${addressOf({ kind, search })}>All ${words(list)} that match</a></p>`;
       return html`<section>
         <h2>${title(list)}</h2>
-        ${recordTable(kind, matches.slice(0, shownMatches), title(list), { fields: shownFields(kind) })}
+        ${recordTable(kind, shown, title(list), { fields: filledOf(shownFields(kind), shown) })}
         ${matches.length > shownMatches ? all : nothing}
       </section>`;
     });

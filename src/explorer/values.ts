@@ -2,10 +2,10 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { addressOf, type Filter, type View, viewOf } from './address.ts';
-import { clockTexts, dateLocale, dayMs, plainDate } from './clock.ts';
-import { isOverdue } from './days.ts';
-import { columns, isFinished, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
+import { dateLocale, dayMs, plainDate } from './clock.ts';
+import { columns, isLink, nameOf, numberedName, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
+import { isClash, isOverdue } from './work.ts';
 
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
 
@@ -44,20 +44,6 @@ export function link(
   const style = labelStyle(color);
   const classes = [kind === 'Status' && 'chip', style && 'label'].filter(Boolean).join(' ');
   return html`<a class=${classes || nothing} .style=${style} href=${href} title=${nameOf(target)}>${text}</a>`;
-}
-
-/** Whether two unfinished records have the same asset at the same time. A date is the whole day of the clock. */
-function isClash(kind: string, one: Data, other: Data): boolean {
-  if (one.id === other.id || !one.asset || one.asset.id !== other.asset?.id) return false;
-  const clockOf = (value: string | null, midnight: string) => {
-    const [day, time] = clockTexts(value);
-    return `${day} ${time || midnight}`;
-  };
-  const never = kind === 'Allocation' ? '9999' : '';
-  const endOf = ({ endDate }: Data) => (endDate ? clockOf(endDate, '24') : never);
-  const begins = (record: Data, before: Data) => record.startDate && clockOf(record.startDate, '') < endOf(before);
-  const isMet = begins(one, other) && begins(other, one);
-  return isMet && ![one, other].some(({ status }) => isFinished(status ?? {}));
 }
 
 /** In a table, a status leads to the records that have it. The table of the page keeps its other conditions. */
@@ -156,6 +142,10 @@ export const phoneLine = (...targets: (Data | null | undefined)[]) =>
 export const isEmpty = (record: Data, field: string): boolean =>
   (record[field] ?? record[`${field}Id`] ?? null) === null || JSON.stringify(record[field]) === '{}';
 
+/** The first column, and the others that have a value. */
+export const filledOf = (fields: readonly string[], nodes: readonly Data[]): readonly string[] =>
+  fields.filter((field, at) => at === 0 || nodes.some((node) => !isEmpty(node, field)));
+
 /**
  * A table of records, whose first column leads to each. A phone shows a status and a time, or two other columns; of an
  * allocation its end and its asset. Columns that are empty in most rows come last there.
@@ -181,11 +171,16 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
   const marks = (node: Data) => html`${overdueMark(kind, node)}${clashMark(kind, node, nodes)}`;
   // Where no column of the status is shown.
   const below = (node: Data) => html`<div class=${others.includes('status') ? 'phone' : nothing}>${marks(node)}</div>`;
+  // Below the start where the end has no column, or none on a phone.
+  const end = (node: Data) =>
+    onPhone.includes('endDate')
+      ? nothing
+      : html`<div class=${others.includes('endDate') ? 'phone' : nothing}>${until(node)}</div>`;
   const row = (node: Data) => html`<tr>
     ${isPickable ? pick(node) : nothing}
     <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...others.filter(isBelow).map((field) => node[field]))}
       ${onPhone.includes('status') ? nothing : below(node)}</th>
-    ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}${field === 'status' ? marks(node) : field === 'startDate' && !onPhone.includes('endDate') ? html`<div class="phone">${until(node)}</div>` : nothing}</td>`)}
+    ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}${field === 'status' ? marks(node) : field === 'startDate' ? end(node) : nothing}</td>`)}
   </tr>`;
   const all = html`<th class="pick"><input type="checkbox" aria-label="Select all" @change=${pickAll}></th>`;
   const heads = [isPickable ? all : nothing, ...fields.map((field) => head(field, classOf(field)))];

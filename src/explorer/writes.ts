@@ -51,14 +51,15 @@ export async function store(kind: string, input: readonly Data[], rejectsClashes
 
 const message = document.getElementById('message') as HTMLElement;
 
-/** Shows a message. Its undo says `undone`, and calls `then`. For the keyboard, it is before the content. */
-export function report(text: string, range?: ChangeRange, undone?: string, then?: () => void): void {
+/** Shows a message, which may undo the changes of a range. For the keyboard, it is before the content. */
+export function report(text: string, range?: ChangeRange, options?: UndoOptions): void {
   message.dataset.pages = range || document.querySelector('record-form') ? '0' : '1';
   if (text) document.dispatchEvent(new Event('report'));
-  const content = html`<span>${text}</span> ${range ? button('Undo', () => void undo(range, undone, then)) : nothing}
+  const content = html`<span>${text}</span> ${range ? button(options?.isRedo ? 'Redo' : 'Undo', () => void undo(range, options)) : nothing}
     <button type="button" class="bare" aria-label="Close" @click=${() => report('')}>×</button>`;
   render(
-    html`<div role="status" tabindex="-1" class=${text ? 'toast floats pad row' : ''}>${text ? content : nothing}</div>`,
+    html`<div role="status" tabindex="-1" class=${text ? 'toast floats pad row' : ''}
+      @keydown=${({ key }: KeyboardEvent) => key === 'Escape' && report('')}>${text ? content : nothing}</div>`,
     message,
   );
   // A button that was pressed here is gone.
@@ -90,8 +91,19 @@ const failure = (what: string, { message, mayBeStored }: Data): string =>
     ? 'It is not known whether the service has done this. Look before you try again.'
     : `${what}: ${message}.`;
 
-export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: string, then = () => {}): Promise<void> {
-  report('Undoing…');
+interface UndoOptions {
+  /** In place of the number of changes. */
+  readonly text?: string;
+  /** Whether the range has the changes of an undo. */
+  readonly isRedo?: boolean;
+  /** Called once all changes are undone. */
+  onUndone?(): void;
+}
+
+export async function undo(range: ChangeRange | Promise<ChangeRange>, options: UndoOptions = {}): Promise<void> {
+  const { isRedo = false, onUndone = () => {} } = options;
+  const word = isRedo ? 'redone' : 'undone';
+  report(isRedo ? 'Redoing…' : 'Undoing…');
   try {
     const undoing = await range;
     const [, count = 1] = undoMessage.exec(undoing.message ?? '') ?? [];
@@ -99,13 +111,14 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>, undone?: s
     const { result, range: own } = await tracked(`Undo changes (${count})`, write);
     const { made, reversed, notReversed } = result;
     const [kept] = notReversed;
-    const counted = `${reversed} ${reversed === 1 ? 'change' : 'changes'} undone`;
-    const some = reversed + notReversed.length === 1 ? 'Not undone' : `${counted}, ${notReversed.length} not undone`;
-    if (!kept) then();
-    const all = made === 0 ? 'This was undone already.' : (undone ?? (reversed === 1 ? 'Undone.' : `${counted}.`));
-    report(kept ? `${some}: ${await reasonOf(kept)}.` : all, made > 0 ? own : undefined);
+    const counted = `${reversed} ${reversed === 1 ? 'change' : 'changes'} ${word}`;
+    const some = reversed + notReversed.length === 1 ? `Not ${word}` : `${counted}, ${notReversed.length} not ${word}`;
+    if (!kept) onUndone();
+    const { text = reversed === 1 ? `${capitalized(word)}.` : `${counted}.` } = options;
+    const all = made === 0 ? `This was ${word} already.` : text;
+    report(kept ? `${some}: ${await reasonOf(kept)}.` : all, made > 0 ? own : undefined, { isRedo: !isRedo });
   } catch (error) {
-    report(failure('Not undone', error as Error));
+    report(failure(`Not ${word}`, error as Error));
   }
   // It leads to no other page.
   message.dataset.pages = '1';
@@ -160,7 +173,7 @@ export async function deleteRecord(kind: string, record: Data, page: Page): Prom
     const references = found ? 'CLEAR' : 'REFUSE';
     const write = (changeMessage: string) => recordsOf(kind).delete([record.id], { references, changeMessage });
     const { range } = await tracked('deleted', write);
-    report(`${title(kind)} deleted.`, range, `${title(kind)} restored.`);
+    report(`${title(kind)} deleted.`, range, { text: `${title(kind)} restored.` });
     await page.refresh();
   } catch (error) {
     report(failure('Not deleted', error as Error));
