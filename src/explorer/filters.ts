@@ -173,11 +173,13 @@ export function facetQueries(view: View, data: Data): readonly string[] {
 function choice(view: View, link: string, group: Data) {
   const { filters = [] } = view;
   const filter = { field: `${link}Id`, operator: 'eq', value: group[`${link}Id`] };
-  const others = filters.filter((other) => textOf(other) !== textOf(filter));
-  const isChosen = others.length < filters.length;
+  const isChosen = filters.some((other) => textOf(other) === textOf(filter));
+  // It has this value, in place of those that it has not.
+  const isReplaced = (other: Filter) => other.field === filter.field && other.operator !== 'eq';
+  const others = filters.filter((other) => (isChosen ? textOf(other) !== textOf(filter) : !isReplaced(other)));
   const target: Data = group[link] ?? { id: filter.value };
   const style = labelStyle(target.color);
-  return html`<a href=${firstPage(view, { filters: isChosen ? others : [...filters, filter] })}
+  return html`<a href=${firstPage(view, { filters: isChosen ? others : [...others, filter] })}
     aria-current=${isChosen ? 'true' : nothing}>
     <span class=${style ? 'label' : nothing} .style=${style}>${nameOf(target)}</span>
     <small>${group.count.toLocaleString()}</small></a>`;

@@ -57,8 +57,8 @@ function listOf({ nodes, pageInfo }: Data, page: Page) {
   if (nodes.length === 0) return notice('No file was imported yet', toOverview);
   const undoIn = ({ id }: Data) => nodes.find((other: Data) => other.id === undoRunId(id));
   const row = (run: Data) => [
-    html`<a href=${addressOf({ view: 'imports', id: run.id })}>${fileOf(run)}</a>`,
-    html`${cellOf('DateTime', run.startedAt)}<div><small>${countsOf(run)}</small></div>`,
+    html`<a href=${addressOf({ view: 'imports', id: run.id })}>${fileOf(run)}</a> <div><small>${countsOf(run)}</small></div>`,
+    cellOf('DateTime', run.startedAt),
     run.user && nameOf(run.user),
     undoOf(run, undoIn(run), page),
   ];
@@ -113,7 +113,7 @@ export const imported: Viewer = {
     const crumb = html`<a href=${addressOf({ view: 'imports' })}>Imports</a>`;
     return {
       title: fileOf(run),
-      note: countsOf(run),
+      note: undo ? '' : countsOf(run),
       crumb,
       actions: html`<small>${undoOf(run, undo, page)}</small>`,
       content,

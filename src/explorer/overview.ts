@@ -5,7 +5,7 @@ import { dateLocale, timeZone } from './clock.ts';
 import { chooseFiles } from './imports.ts';
 import { isFinished, kindNames, kindOf, linkOf, nameOf, title as titleOf, words } from './kinds.ts';
 import { rankMatches } from './matches.ts';
-import { ascending, atMost, groupsQuery, query, selectionOf, statusLabels, whereOf } from './queries.ts';
+import { ascending, atMost, groupsQuery, query, rowsOf, statusLabels, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { statusLink } from './table.ts';
 import {
@@ -38,8 +38,6 @@ const groups: readonly (readonly [title: string, kind: string, time: string, ...
   ['Without a start', 'WorkOrder', 'endDate', 'startDate.isNull:true'],
 ];
 
-const fields = ['id', 'name', 'reference', 'asset', 'location', 'status', 'startDate', 'endDate'];
-
 const statusesQuery = [
   `statuses: ${groupsQuery('WorkOrder', 'status', 50)}`,
   `returns: ${groupsQuery('Allocation', 'status', 50)}`,
@@ -65,18 +63,19 @@ const finishedOf = ({ finished }: View, data: Data): readonly string[] =>
 
 function viewsOf(view: View, data: Data): readonly View[] {
   const unfinished = finishedOf(view, data).map((id) => `statusId.ne:${id}`);
+  // An allocation for a work order is no return, and whom to call about one is the company of its project.
+  const [returns, who] = [['workOrderId.isNull:true'], 'project,'];
   return groups.map(([, kind, sort, ...conditions]) => {
-    const filters = filtersOf(kind, [...conditions, ...unfinished]);
-    return { kind, filters, sort, columns: `asset,${kind === 'Allocation' ? 'project,' : ''}status,location,${sort}` };
+    const isReturn = kind === 'Allocation';
+    const filters = filtersOf(kind, [...conditions, ...(isReturn ? returns : []), ...unfinished]);
+    return { kind, filters, sort, columns: `asset,${isReturn ? who : ''}status,location,${sort}` };
   });
 }
 
 function agendaQueries(view: View, data: Data): readonly string[] {
-  const queries = viewsOf(view, data).map(({ kind = '', sort = '', ...group }, index) => {
+  const queries = viewsOf(view, data).map(({ kind = '', sort = '', columns = '', ...group }, index) => {
     const page = { first: atMost(5), where: whereOf({ kind, ...group }), orderBy: [{ [sort]: ascending }] };
-    const shown = fields.filter((field) => field in kindOf(kind).fields);
-    const who = kind === 'Allocation' ? `project { ${selectionOf('Project', ['name', 'company'])} }` : '';
-    return `group${index}: ${query(kindOf(kind).list, page, `totalCount nodes { ${selectionOf(kind, shown)} ${who} }`)}`;
+    return `group${index}: ${query(kindOf(kind).list, page, `totalCount ${rowsOf(kind, [...columns.split(','), 'startDate'])}`)}`;
   });
   // The first two are drawn at once. Eight would have too many tokens with more finished statuses in each.
   const parts = finishedOf(view, data).length > 10 ? [0, 2, 4, 6, 8] : [0, 2];
@@ -96,7 +95,7 @@ function groupOf([title, kind, field]: (typeof groups)[number], address: string,
       <td>${order[field] && time(order[field], !title.endsWith('today'))}</td>
     </tr>`;
   };
-  const all = html`<tr><th scope="row"><a class="link" href=${address}>All ${totalCount.toLocaleString()}</a></th></tr>`;
+  const all = html`<tr><th scope="row" colspan="5"><a class="link" href=${address}>All ${totalCount.toLocaleString()}</a></th></tr>`;
   return html`<tbody>
     <tr>
       <th scope="rowgroup" .style=${'white-space: nowrap'}><h2 class=${/overdue/i.test(title) ? 'error' : nothing}>${title}

@@ -2,23 +2,29 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, homeOf, type View } from './address.ts';
 import { isFinished, kindNames, kindOf, title } from './kinds.ts';
-import { atMost, query, statusLabels, systems } from './queries.ts';
+import { atMost, query, statusLabels, systems, whereOf } from './queries.ts';
 import { type Data, read } from './service.ts';
 
-/** Reads the numbers of the records, the statuses, and the IDs of the latest records: they have all systems in use. */
-export async function readCounts(): Promise<Data> {
-  const queries = kindNames.map((kind) => {
-    const { list, fields } = kindOf(kind);
-    return query(list, { last: atMost(100) }, fields.externalIds ? 'totalCount nodes { externalIds }' : 'totalCount');
-  });
-  const counts = await read(...queries, query('labels', statusLabels, 'nodes { key name }'));
-  for (const { externalIds } of Object.values(counts).flatMap(({ nodes = [] }) => nodes))
+/** Reads the finished statuses, and the external IDs of the latest records, which have all systems in use. */
+async function readFinished(): Promise<readonly string[]> {
+  const withIds = kindNames.map(kindOf).filter(({ fields }) => fields.externalIds);
+  const queries = withIds.map(({ list }) => query(list, { last: atMost(100) }, 'nodes { externalIds }'));
+  const { labels, ...latest } = await read(...queries, query('labels', statusLabels, 'nodes { key name }'));
+  for (const { externalIds } of Object.values(latest).flatMap(({ nodes }) => nodes))
     for (const system of Object.keys(externalIds ?? {})) systems.add(system);
-  return counts;
+  return labels.nodes.filter(isFinished).map(({ key }: Data) => key.replace('STATUS:', ''));
 }
 
-export function sideBar({ kind, search, view }: View, counts: Data, viewer: string) {
-  const finished = (counts.labels?.nodes ?? []).filter(isFinished).map(({ key }: Data) => key.replace('STATUS:', ''));
+/** Reads the numbers of records in the tables to which the links lead. */
+export async function readCounts(): Promise<Data> {
+  const finished = await readFinished();
+  const counted = kindNames.map((kind) =>
+    query(kindOf(kind).list, { first: 0, where: whereOf(homeOf(kind, finished)) }, 'totalCount'),
+  );
+  return { finished, ...(await read(...counted)) };
+}
+
+export function sideBar({ kind, search, view }: View, { finished = [], ...counts }: Data, viewer: string) {
   const link = (to: View, text: string, count?: number) => {
     const isCurrent = kind === to.kind && (kind || (view === to.view && !search));
     // The name of a link does not change with every record.

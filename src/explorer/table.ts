@@ -11,8 +11,8 @@ import { searchForm } from './search.ts';
 import { type Data, download, type Viewer } from './service.ts';
 import { button, headOf, newLink, notice, recordTable } from './values.ts';
 
-/** As many columns as fit beside the facets into a window of 1280 pixels: six with an end. */
-const shownFirst = (fields: readonly string[]) => fields.slice(0, Math.max(5, fields.indexOf('endDate') + 1));
+/** As many columns as fit beside the facets into a window of 1280 pixels. */
+const shownFirst = (fields: readonly string[]) => fields.slice(0, 5);
 
 /** The first column leads to the record, and stays. */
 function columnsOf({ kind = '', columns: chosen }: View): readonly string[] {

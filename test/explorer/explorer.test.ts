@@ -531,7 +531,7 @@ describeInChromium('the explorer', () => {
       ['kind=Allocation', 'Start date,End date,Asset', 'School yard and canteen'],
       ['kind=WorkOrder', 'Name,Status,Start date', 'TH-0102 · Hamburg yard'],
       ['kind=Location', 'Name,City,Address 1', ''],
-      ['search=WO-26215', 'Name,Start date,Status', 'GE-0101'],
+      ['search=WO-26215', 'Name,Status,Start date', 'GE-0101'],
     ]) {
       await page.goto(`${origin}/explore?${address}`);
       await name.waitFor();

@@ -37,11 +37,13 @@ describeInChromium('the overview', () => {
     const labels =
       '[{ key: "STATUS:done", name: "Erledigt", color: "#2e7d32" }, { key: "STATUS:held", name: "On hold" }, { key: "STATUS:back", name: "Returned" }]';
     await service.data(`mutation { createLabels(input: ${labels}) { id } }`);
-    await service.create('/work-orders', ...orders);
+    const [repair] = await service.create('/work-orders', ...orders);
     const [crane] = await service.create('/assets', { name: 'Crane' });
     const times = [{ endDate: day(3) }, { endDate: day(-3) }, { endDate: day(-3), statusId: 'out' }];
     const finished = ['done', 'back'].flatMap((statusId) => [3, -3].map((days) => ({ endDate: day(days), statusId })));
-    const input = [...times, ...finished].map((time) => ({ assetId: crane?.id, startDate: day(-9), ...time }));
+    // Its work order is listed itself.
+    const ofOrder = { endDate: day(3), workOrderId: repair?.id };
+    const input = [...times, ...finished, ofOrder].map((time) => ({ assetId: crane?.id, startDate: day(-9), ...time }));
     await service.data('mutation ($input: [CreateAllocationInput!]!) { createAllocations(input: $input) { id } }', {
       input,
     });
@@ -121,7 +123,7 @@ describeInChromium('the overview', () => {
 
     // Work orders begin with the unfinished ones, whenever they start, and all of them with the last.
     const next = page.getByRole('navigation').getByRole('link', { name: 'Work orders' });
-    expect((await next.innerText()).split(/\s+/)).toEqual(['Work', 'orders', '10']);
+    expect((await next.innerText()).split(/\s+/)).toEqual(['Work', 'orders', '9']);
     await next.click();
     await page.getByText('9 of 10', { exact: true }).waitFor();
     await page.getByText('Status is not Erledigt or Returned').waitFor();
@@ -131,12 +133,16 @@ describeInChromium('the overview', () => {
     await expect.poll(names).toEqual(expect.arrayContaining(['Late and done']));
     expect((await names())[0]).toBe('Nowhere');
     await page.goBack();
-    // A status is in place of those.
+    // A status is in place of those, beside the table and by a filter.
+    const chips = () => page.locator('.chips li').allInnerTexts();
+    await page.getByRole('complementary').getByRole('link', { name: 'On hold' }).click();
+    await expect.poll(chips).toEqual([expect.stringMatching('is On hold')]);
+    await page.goBack();
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByLabel('Field').selectOption('Status');
     await page.getByRole('combobox', { name: 'Value' }).fill('Erled');
     await page.getByRole('option', { name: 'Erledigt' }).click();
-    await expect.poll(() => page.locator('.chips li').allInnerTexts()).toEqual([expect.stringMatching('is Erledigt')]);
+    await expect.poll(chips).toEqual([expect.stringMatching('is Erledigt')]);
     // All statuses of other kinds count, too, and an empty table has no conditions to remove.
     await page.getByRole('navigation').getByRole('link', { name: 'Transport orders' }).click();
     await page.getByText('No transport orders are stored yet').waitFor();
@@ -258,7 +264,7 @@ describeInChromium('the overview', () => {
       '/work-orders',
       order('Runs', day(-1), day(2, 10)),
       order('Begins', date(2), date(2)),
-      order('Follows', day(3, 10), day(3, 12)),
+      order('Follows', day(3, 10), day(3, 12), 'planned'),
       order('Ends it', day(3, 12), day(3, 14)),
       order('Was done', day(-1), day(2), 'done'),
       // In Los Angeles, this is the evening before.
@@ -282,9 +288,13 @@ describeInChromium('the overview', () => {
     await expect.poll(names).toEqual(['Begins', 'Runs']);
     await page.goto(`${origin}/explore?kind=Asset&id=${lift?.id}`);
     await expect.poll(names).toEqual(['Begins', 'Runs']);
+    const orders = async () =>
+      (await page.locator('section', { hasText: 'Work orders' }).getByRole('rowheader').allInnerTexts()).map(
+        (text) => text.split('\n')[0],
+      );
     // The next order is the first.
-    const orders = (await page.getByRole('rowheader').allInnerTexts()).map((text) => text.split('\n')[0]);
-    expect(orders.slice(1)).toEqual(['Runs', 'Begins', 'Follows', 'Ends it', 'Was done']);
+    const inTurn = ['Runs', 'Begins', 'Follows', 'Ends it', 'Was done'];
+    expect(await orders()).toEqual(inTurn);
     // A phone, which has no room for the status here, has the mark below the name.
     await page.setViewportSize({ width: 420, height: 860 });
     for (const name of ['Runs', 'Begins'])
@@ -292,5 +302,8 @@ describeInChromium('the overview', () => {
     await page.setViewportSize({ width: 1280, height: 900 });
     const title = 'The asset has another work order at this time: Begins';
     expect(await page.locator('td').getByTitle(title).innerText()).toBe('Double-booked');
+    // Also among the matches of a search.
+    await page.goto(`${origin}/explore?search=lift`);
+    await expect.poll(orders).toEqual(inTurn);
   });
 });
