@@ -111,7 +111,7 @@ class Explorer implements Page {
   #draw(): void {
     const { view, data, problem } = this.#shown;
     const viewer = viewerOf(view);
-    const { title, crumb, note, actions, content } = viewer.draw(view, data, this);
+    const { title, crumb, note, actions, content } = viewer.draw(view, { ...data, problem }, this);
     const retry = button('Try again', () => void this.show());
     const failure = html`<div class="notice card pad row" role="alert">
       <span><b class="error">This page could not be read.</b> ${problemText(problem ?? '')}</span> <span class="end">${retry}</span>

@@ -21,6 +21,7 @@ import { changeTable, type Explained, explain } from './import-preview.ts';
 import { undoRun } from './imports.ts';
 import { inWords, kindNames, kindOf, numberedName, outsideQuotes, title, undoRunId, words } from './kinds.ts';
 import { yardgraph as client, type Data, read } from './service.ts';
+import { readEntry, writeEntry } from './storage.ts';
 import { button, headOf, menu, notice, openDialog, timeTexts } from './values.ts';
 import { report } from './writes.ts';
 
@@ -46,23 +47,6 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
     throw isPacked ? damagedError(file.name, error) : error;
   } finally {
     void reader.cancel().catch(() => {});
-  }
-}
-
-/** Null for a damaged entry, which would stop each import that reads it. */
-function readEntry(name: string) {
-  try {
-    return JSON.parse(localStorage.getItem(name) ?? 'null');
-  } catch {
-    return null;
-  }
-}
-
-function writeEntry(name: string, value: unknown): void {
-  try {
-    localStorage.setItem(name, JSON.stringify(value));
-  } catch {
-    throw new Error('this browser has no room left to keep the state of an import');
   }
 }
 

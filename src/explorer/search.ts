@@ -100,7 +100,8 @@ export const searchResults: Viewer = {
       </section>`;
     });
     const isWhole = kindNames.every((kind) => kindOf(kind).list in data);
-    const none = isWhole ? notice('Nothing matches', toOverview) : html`<p role="status">Searching…</p>`;
+    const searching = data.problem ? nothing : html`<p role="status">Searching…</p>`;
+    const none = isWhole ? notice('Nothing matches', toOverview) : searching;
     return { title: `Matches of “${search}”`, content: sections.length > 0 ? sections : none };
   },
 };

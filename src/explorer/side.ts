@@ -4,6 +4,7 @@ import { addressOf, homeOf, type View } from './address.ts';
 import { isFinished, kindNames, kindOf, title } from './kinds.ts';
 import { atMost, query, statusLabels, systems, whereOf } from './queries.ts';
 import { type Data, read } from './service.ts';
+import { chosenColumns } from './storage.ts';
 
 /** Reads the finished statuses, and the external IDs of the latest records, which have all systems in use. */
 async function readFinished(): Promise<readonly string[]> {
@@ -25,6 +26,7 @@ export async function readCounts(): Promise<Data> {
 }
 
 export function sideBar({ kind, search, view }: View, { finished = [], ...counts }: Data, viewer: string) {
+  const columns = chosenColumns();
   const link = (to: View, text: string, count?: number) => {
     const isCurrent = kind === to.kind && (kind || (view === to.view && !search));
     // The name of a link does not change with every record.
@@ -35,7 +37,7 @@ export function sideBar({ kind, search, view }: View, { finished = [], ...counts
     <a href="explore"><img src="favicon.ico" width="20" height="30" alt=""> <b>Yardgraph</b></a>
     ${link({}, 'Overview')}
     <h2>Records</h2>
-    ${kindNames.map((kind) => link(homeOf(kind, finished), title(kindOf(kind).list), counts[kindOf(kind).list]?.totalCount))}
+    ${kindNames.map((kind) => link({ ...homeOf(kind, finished), columns: columns[kind] }, title(kindOf(kind).list), counts[kindOf(kind).list]?.totalCount))}
     ${['imports', 'deleted'].map((name) => link({ view: name }, title(name)))}
     <h2>For developers</h2>
     ${document.body.dataset.graphiql === 'on' ? html`<a href="graphql">GraphiQL</a>` : nothing}

@@ -9,6 +9,7 @@ import { columns, inOrder, kindOf, title, words } from './kinds.ts';
 import { ascending, atMost, descending, filterGroups, query, rowsOf, whereOf } from './queries.ts';
 import { searchForm } from './search.ts';
 import { type Data, download, type Viewer } from './service.ts';
+import { keepColumns } from './storage.ts';
 import { button, headOf, newLink, notice, recordTable } from './values.ts';
 
 /** As many columns as fit beside the facets into a window of 1280 pixels. */
@@ -28,7 +29,12 @@ function changeColumn(field: string, step?: number): void {
   const [at, others] = [fields.indexOf(field), fields.filter((other) => other !== field)];
   const toggled = at < 0 ? [...fields, field] : others;
   const changed = step === undefined ? toggled : others.toSpliced(Math.max(0, at + step), 0, field);
-  location.assign(addressOf({ ...view, view: undefined, columns: changed.join(',') || 'none' }));
+  showColumns(view, changed.join(',') || 'none');
+}
+
+function showColumns(view: View, columns?: string): void {
+  keepColumns(view.kind ?? '', columns);
+  location.assign(addressOf({ ...view, view: undefined, columns }));
 }
 
 function columnMenu(view: View) {
@@ -47,7 +53,7 @@ function columnMenu(view: View) {
   return html`<button type="button" class="bare" popovertarget="columns">Columns</button>
     <div id="columns" class="floats pad" popover>
       <ul aria-label="Columns">${[...shown, ...hidden].map(row)}</ul>
-      ${button('Reset', () => location.assign(addressOf({ ...view, view: undefined, columns: undefined })))}
+      ${button('Reset', () => showColumns(view))}
     </div>`;
 }
 

@@ -104,10 +104,12 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>, options: U
   const { isRedo = false, onUndone = () => {} } = options;
   const word = isRedo ? 'redone' : 'undone';
   report(isRedo ? 'Redoing…' : 'Undoing…');
+  let undoing: ChangeRange | undefined;
   try {
-    const undoing = await range;
+    undoing = await range;
     const [, count = 1] = undoMessage.exec(undoing.message ?? '') ?? [];
-    const write = (changeMessage: string) => yardgraph.revertChanges(undoing, { changeMessage });
+    const changes = undoing;
+    const write = (changeMessage: string) => yardgraph.revertChanges(changes, { changeMessage });
     const { result, range: own } = await tracked(`Undo changes (${count})`, write);
     const { made, reversed, notReversed } = result;
     const [kept] = notReversed;
@@ -118,7 +120,8 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>, options: U
     const all = made === 0 ? `This was ${word} already.` : text;
     report(kept ? `${some}: ${await reasonOf(kept)}.` : all, made > 0 ? own : undefined, { isRedo: !isRedo });
   } catch (error) {
-    report(failure(`Not ${word}`, error as Error));
+    // A second try undoes nothing twice.
+    report(failure(`Not ${word}`, error as Error), undoing, options);
   }
   // It leads to no other page.
   message.dataset.pages = '1';

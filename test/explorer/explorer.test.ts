@@ -479,6 +479,10 @@ describeInChromium('the explorer', () => {
     await page.getByText('live', { exact: true }).waitFor();
     expect(await heads()).toBe('Name,Number,External IDs,Status');
     expect(await rows(page).first().innerText()).toMatch(/erp \d+ · telematics KT-\d+/);
+    // The side bar leads back to them.
+    const side = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true });
+    for (const name of ['Projects', 'Assets']) await side(name).click();
+    await expect.poll(heads).toBe('Name,Number,External IDs,Status');
 
     await page.getByRole('link', { name: 'Skip to the content' }).press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
@@ -514,12 +518,12 @@ describeInChromium('the explorer', () => {
     await page.getByText('1 selected').waitFor();
     await page.getByLabel('All 4 columns').click();
     await expect.poll(heads).toBe('Name,Number,External IDs,Status');
-    const [menu, side] = [page.getByRole('button', { name: 'Menu' }), page.locator('#side')];
+    const [menu, bar] = [page.getByRole('button', { name: 'Menu' }), page.locator('#side')];
     // A second tap in the same place closes it.
     const place = await menu.boundingBox();
     for (const isOpen of [true, false]) {
       await page.mouse.click((place?.x ?? 0) + 20, (place?.y ?? 0) + 16);
-      expect(await side.isVisible()).toBe(isOpen);
+      expect(await bar.isVisible()).toBe(isOpen);
     }
     await menu.press('Enter');
     await page.getByRole('link', { name: 'Projects', exact: true }).press('Enter');

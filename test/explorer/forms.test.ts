@@ -329,6 +329,26 @@ describeInChromium('a work order in the explorer', () => {
     );
     await status(page).getByRole('button', { name: 'Undo' }).click();
     await status(page).getByText('Not undone: the record has changed since.').waitFor();
+
+    // After a failure, the button is still there.
+    await change({ notes: 'Bring chains.' });
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByLabel('Notes').fill('Storm');
+    await save(page).click();
+    const refuse = (route: Route) =>
+      route.request().postData()?.includes('revertChanges')
+        ? route.fulfill({ status: 400, body: '{}' })
+        : route.fallback();
+    await page.route('**/graphql', refuse);
+    const undo = status(page).getByRole('button', { name: 'Undo' });
+    await undo.click();
+    await status(page)
+      .getByText(/^Not undone: /)
+      .waitFor();
+    await page.unroute('**/graphql', refuse);
+    await undo.click();
+    await status(page).getByText('Undone.').waitFor();
+    expect(await read()).toMatchObject({ notes: 'Bring chains.' });
   });
 
   test('keeps what somebody is typing while others delete it, and undo that', async () => {
