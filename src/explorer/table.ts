@@ -157,7 +157,8 @@ export const table: Viewer = {
     const searching = searchForm(words(list), (search) => firstPage(view, { search }), search);
     const part = `Printed are the records ${note}: filter the table, or print the next page, too.`;
     const content = html`<div class="tools row">
-        ${searching} ${chips(view, data)} ${filterForm(view)} ${narrowing ? narrow : nothing}
+        <div .style=${'flex: 1 1 150px; max-width: 250px'}>${searching}</div>
+        ${filterForm(view)} ${narrowing ? narrow : nothing} ${chips(view, data)}
         <label class="row end phone"><input type="checkbox"> All ${columnsOf(view).length} columns</label>
       </div>
       ${view.view === 'print' && shown?.pageInfo.hasNextPage ? html`<p role="status">${part}</p>` : nothing}

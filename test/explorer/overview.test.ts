@@ -265,7 +265,7 @@ describeInChromium('the overview', () => {
       order('Runs', day(-1), day(2, 10)),
       order('Begins', date(2), date(2)),
       order('Follows', day(3, 10), day(3, 12), 'planned'),
-      order('Ends it', day(3, 12), day(3, 14)),
+      order('Ends it', day(3, 12), day(3, 14), 'planned'),
       order('Was done', day(-1), day(2), 'done'),
       // In Los Angeles, this is the evening before.
       { ...order('Evening', day(2, 3), day(2, 5)), assetId: hoist?.id },
