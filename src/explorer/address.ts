@@ -42,7 +42,8 @@ export function homeOf(kind: string, finished: readonly string[]): View {
   const unfinished = finished.slice(0, maxFinished).map((id) => `statusId.ne:${id}`);
   const conditions = kind === 'WorkOrder' && finished.length === 0 ? ['startDate.gte:today'] : unfinished;
   const filters = kind === 'Asset' ? [] : filtersOf(kind, conditions);
-  return { kind, filters, sort: kindOf(kind).order.find((field) => field === 'startDate') };
+  const { order } = kindOf(kind);
+  return { kind, filters, sort: ['startDate', 'uid', 'number', 'name'].find((field) => order.includes(field)) };
 }
 
 /** Reads the view of an address. Unknown orders and filters are left out. */

@@ -47,7 +47,7 @@ function preview(kind: string, name: string, drafts: readonly Draft[], isEmpty: 
     isEmpty ? '' : isChanged(draft) ? fields.map(shownAfter(draft)) : quiet('unchanged'),
   ]);
   const heads = { [kind]: '', [fields === period ? 'dates' : linkOf(name)]: '', newValue: '' };
-  return html`<div class="full card preview">${tableOf('Preview', heads, rows)}</div>`;
+  return html`<div class="full card" .style=${'max-height: 320px'}>${tableOf('Preview', heads, rows)}</div>`;
 }
 
 interface BulkChange {
@@ -55,7 +55,7 @@ interface BulkChange {
   readonly page: Page;
   readonly dialog: HTMLDialogElement;
   /** Has the value that all records get. */
-  readonly draft: Draft;
+  draft: Draft;
   records: readonly Data[];
   /** The field that is changed, or `days`. */
   name: string;
@@ -101,11 +101,7 @@ function drawBulk(bulk: BulkChange): void {
   const label = `Change ${all}`;
   const titleOf = (field: string) => (field === 'days' ? 'Start and end, by days' : title(linkOf(field)));
   const fields = Object.fromEntries(commonFields(kind).map((field) => [field, titleOf(field)]));
-  const choose = (field: string) => {
-    bulk.name = field;
-    draft.show();
-  };
-  const inputs = html`<label class="field">Field ${menu(fields, name, choose)}</label>
+  const inputs = html`<label class="field">Field ${menu(fields, name, (field) => chooseField(bulk, field))}</label>
     ${keyed(name, fieldInput(draft, name, page))} ${preview(kind, name, drafts, isEmpty)}`;
   const clear = button(`Clear ${words(linkOf(name))} of ${some}`, () => void save(bulk), 'end');
   // Enter clears nothing: the button of the form is disabled.
@@ -116,12 +112,17 @@ function drawBulk(bulk: BulkChange): void {
   render(html`<h2>${label}</h2> ${draftForm(draft, label, saveBulk, inputs, below)}`, dialog);
 }
 
+/** Nothing is left of the value of another field. */
+function chooseField(bulk: BulkChange, name: string): void {
+  Object.assign(bulk, { name, draft: new Draft(bulk.kind, {}, () => drawBulk(bulk)) });
+  drawBulk(bulk);
+}
+
 function openBulk(kind: string, records: readonly Data[], page: Page): void {
   report('');
   const dialog = openDialog(`Change ${countText(kind, records.length)}`);
-  const draft = new Draft(kind, {}, () => drawBulk(bulk));
-  const bulk: BulkChange = { kind, page, dialog, draft, records, name: commonFields(kind)[0] ?? '' };
-  drawBulk(bulk);
+  const draft = new Draft(kind, {});
+  chooseField({ kind, page, dialog, draft, records, name: '' }, commonFields(kind)[0] ?? '');
   dialog.querySelector('select')?.focus();
 }
 
@@ -190,6 +191,8 @@ export function pressInRow(event: KeyboardEvent): void {
     document.querySelector<HTMLElement>('.bulk button')?.focus({ preventScroll: true });
   }
   if (!event.shiftKey || !step) return;
-  for (const row of [box, all[all.indexOf(box) + step] ?? box]) row.checked = true;
+  const next = all[all.indexOf(box) + step] ?? box;
+  // On the way back, the row is left out.
+  [box.checked, next.checked] = [next === box || !next.checked, true];
   box.dispatchEvent(new Event('change', { bubbles: true }));
 }

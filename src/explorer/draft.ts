@@ -1,12 +1,11 @@
 /** The entries of a form: reads their values, checks them, and stores them. */
 import { capitalized } from '../model/labels.ts';
+import { findClashes } from './clashes.ts';
 import { clockTexts, dayMs, isReversed, movedDay, readTime } from './clock.ts';
-import { inOrder, isFinished, isLink, kindOf, linkOf, nameFields, numberedName } from './kinds.ts';
-import { fold } from './matches.ts';
-import { atMost, namesOf, query, selectionOf, systems } from './queries.ts';
-import { type Data, read, yardgraph } from './service.ts';
+import { inOrder, isLink, kindOf, linkOf, numberedName } from './kinds.ts';
+import { namesOf, query, systems } from './queries.ts';
+import { type Data, read } from './service.ts';
 import { timeTexts } from './values.ts';
-import { sameTime } from './work.ts';
 import { store } from './writes.ts';
 
 export const longTexts = ['notes', 'description'];
@@ -89,14 +88,16 @@ export class Draft {
   }
 
   #set(input: string, entry: Entry): void {
-    if (entryText(entry) === entryText(this.#given(input))) this.#entries.delete(input);
+    // The choice of a proposed value stays when the proposal changes.
+    const isGiven = this.#proposalOf(input) === '' && entryText(entry) === entryText(this.#given(input));
+    if (isGiven) this.#entries.delete(input);
     else this.#entries.set(input, entry);
   }
 
   enter(input: string, entry: Entry): void {
     if (input === 'days') this.#move(daysOf(entry) - daysOf(this.entryOf('days')));
-    if (input === 'startDate' && this.#endWith(this.entryOf(input)) === this.entryOf('endDate'))
-      this.#set('endDate', this.#endWith(entry));
+    const end = this.#endWith(this.entryOf('startDate'));
+    if (input === 'startDate' && end && end === this.entryOf('endDate')) this.#set('endDate', this.#endWith(entry));
     this.#set(input, entry);
     this.show();
   }
@@ -145,7 +146,7 @@ export class Draft {
   #proposalOf(input: string): Entry {
     if (this.kind !== 'WorkOrder' || this.record.id !== undefined) return '';
     if (input === 'locationId') return (this.entryOf('assetId') as Data).currentLocation ?? '';
-    return input === 'endDate' ? this.entryOf('startDate') : '';
+    return input === 'endDate' ? clockTexts(this.timeOf('startDate').value)[0] : '';
   }
 
   /** The names of the fields with entries. */
@@ -159,7 +160,7 @@ export class Draft {
     const text = (input: string) => entryText(this.entryOf(input)).trim();
     // As other records write it.
     const known = (system: string) =>
-      systems.has(system) ? system : ([...systems].find((own) => fold(own) === fold(system)) ?? system);
+      systems.has(system) ? system : ([...systems].find((own) => own.toLowerCase() === system.toLowerCase()) ?? system);
     const pair = (_: unknown, row: number) => [known(text(`externalIds+${row}`)), text(`externalIds=${row}`)] as const;
     const rowOf = (input: string) => (/^externalIds[+=]/.test(input) ? Number(input.slice(12)) : -1);
     return Array.from({ length: Math.max(-1, ...[...this.#entries.keys()].map(rowOf)) + 2 }, pair);
@@ -183,9 +184,8 @@ export class Draft {
   /** Compares an end with the start. */
   #orderOf(end: Entry): string {
     if (isReversed(this.timeOf('startDate').value, this.timeOf('endDate').value)) return ', before the start';
-    if (end === this.#proposalOf('endDate')) return ', as the start';
-    const isMoved = this.#entries.has('endDate') && this.#endWith(this.entryOf('startDate')) === end;
-    return isMoved ? ', moved with the start' : '';
+    if (!this.#entries.has('endDate')) return end === this.#proposalOf('endDate') ? ', as the start' : '';
+    return this.#endWith(this.entryOf('startDate')) === end ? ', moved with the start' : '';
   }
 
   /** The value of a field; null for an empty one. */
@@ -252,13 +252,12 @@ export class Draft {
     });
   }
 
-  /** The condition on others of the asset at the same time, if this one comes to it. */
-  get #sameTime(): object | undefined {
-    const names = ['assetId', ...period];
-    const isMoved = !this.record.id || this.changed.some((name) => names.includes(name));
-    return isMoved
-      ? sameTime(this.kind, Object.fromEntries(names.map((name) => [name, this.valueOf(name)])))
-      : undefined;
+  /** The values that may clash, if the record comes to its asset or time. */
+  get #booking(): Data {
+    const [names, { id }] = [['assetId', ...period], this.record];
+    const isMoved = id === undefined || this.changed.some((name) => names.includes(name));
+    const values = names.map((name) => [name, isMoved ? this.valueOf(name) : null]);
+    return { id, status: this.entryOf('statusId'), ...Object.fromEntries(values) };
   }
 
   /** Says which other records have the entered number and external IDs. */
@@ -282,23 +281,17 @@ export class Draft {
   /** Names another record that an asset has at the same time. All of the given ones may be moved together. */
   async #findClash(drafts: readonly Draft[]): Promise<string> {
     const { kind } = this;
-    const or = drafts.slice(0, 100).flatMap((draft) => draft.#sameTime ?? []);
-    if (or.length === 0 || !['WorkOrder', 'Allocation'].includes(kind)) return '';
-    const where = { not: { id: { in: drafts.map(({ record }) => record.id ?? '') } }, or };
-    const shown = selectionOf(kind, [...nameFields(kind), 'asset', 'project', 'status', ...period]);
-    const list = `${kindOf(kind).list}(first: ${atMost(20)}, where: $where) { nodes { ${shown} } }`;
-    const document = `query ($where: ${kind}Filter) { found: ${list} }`;
-    const { nodes } = (await yardgraph.graphql(document, { where })).found;
-    // The service rejects an allocation at the time of any other one.
-    const met = nodes.filter(({ status }: Data) => kind === 'Allocation' || !isFinished(status ?? {}));
-    if (met.length === 0) return '';
-    const [{ asset, project, startDate, endDate, ...other }] = met;
+    const bookings = drafts.map((draft) => draft.#booking);
+    const [clash, ...others] = await findClashes(kind, bookings);
+    if (!clash) return '';
+    const { asset, assetId, project, startDate, endDate, ...other } = clash;
     const [start, end] = [timeTexts(startDate), timeTexts(endDate ?? '')];
     const last = end.day === start.day ? end.clock : end.text;
     const name =
       kind === 'WorkOrder' ? numberedName(other) : `an allocation${project ? ` for ${numberedName(project)}` : ''}`;
-    const more = met.length > 1 ? ` and ${met.length - 1} more` : '';
-    return `${numberedName(asset)} has ${name} (${start.text}${last && ` to ${last}`})${more} at this time`;
+    const more = others.length > 0 ? ` and ${others.length} more` : '';
+    const holder = asset ? numberedName(asset) : assetId;
+    return `${holder} has ${name} (${start.text}${last && ` to ${last}`})${more} at this time`;
   }
 
   /** Stores the records of these drafts, and returns them. Otherwise shows why they are refused, or doubts. */

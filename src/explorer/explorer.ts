@@ -15,7 +15,7 @@ import { type Data, follow, type Page, read, type Viewer } from './service.ts';
 import { readCounts, sideBar } from './side.ts';
 import { table } from './table.ts';
 import { tree } from './tree.ts';
-import { button, copyText, moveInTable, notice, timeTexts, toOverview } from './values.ts';
+import { button, copyText, moveInTable, notice, openRow, timeTexts, toOverview } from './values.ts';
 import { leaveReport, report } from './writes.ts';
 
 const element = (id: string) => document.getElementById(id) as HTMLElement;
@@ -130,14 +130,19 @@ class Explorer implements Page {
         ${problem === undefined ? nothing : failure} ${content} ${source(viewer.queries(view, data))}`,
       main,
     );
-    if (hasFocus && document.activeElement === document.body) main.focus();
+    // The button that was pressed is gone.
+    if (hasFocus && document.activeElement === document.body)
+      (document.querySelector<HTMLElement>('.toast') ?? main).focus();
   }
 
   /** Counts the records again if they have changed. The feed of changes reports a service that is away. */
   async count(isStale = this.#isCountStale): Promise<void> {
     if (!isStale) return;
     this.#isCountStale = false;
-    this.#counts = await readCounts().catch(() => this.#counts);
+    this.#counts = await readCounts().catch(() => {
+      this.#isCountStale = true;
+      return this.#counts;
+    });
     this.#draw();
   }
 
@@ -226,9 +231,7 @@ window.navigation?.addEventListener('navigate', (event) => {
   const { canIntercept, hashChange, navigationType, destination, signal } = event;
   const { pathname, search } = new URL(destination.url);
   const isBack = navigationType === 'traverse';
-  // A page that is loaded again is replaced by itself.
-  const isOther = navigationType === 'push' || destination.url !== location.href;
-  if (!canIntercept || hashChange || !(isBack || isOther) || pathname !== location.pathname) return;
+  if (!canIntercept || hashChange || navigationType === 'reload' || pathname !== location.pathname) return;
   if (!mayLeave()) {
     event.preventDefault();
     // The text of a search that was not made.
@@ -254,7 +257,8 @@ window.navigation?.addEventListener('navigate', (event) => {
       leaveReport(viewOf(search));
       await (isBack ? explorer.show() : new Promise<void>((resolve) => void explorer.show(resolve).then(resolve)));
       if (isBack && !signal.aborted) returnTo(destination.key, isInPlace);
-      if (isForm && !signal.aborted) document.querySelector<HTMLElement>('.toast')?.focus();
+      const isTyping = document.activeElement?.matches('input, textarea, select');
+      if (isForm && !isTyping && !signal.aborted) document.querySelector<HTMLElement>('.toast')?.focus();
       if (isFilter) document.querySelector<HTMLElement>('[popovertarget=filter]')?.focus();
       // The menu of columns is drawn again, in another order.
       if (isInPlace && !signal.aborted) document.getElementById(id)?.focus();
@@ -269,6 +273,7 @@ window.addEventListener('beforeunload', (event) => {
 // After a write of this page, with its message.
 document.addEventListener('report', () => void explorer.count(true));
 document.addEventListener('keydown', moveInTable);
+main.addEventListener('click', openRow);
 document.addEventListener('keydown', moveToSearch);
 
 /** A link would change the address, in which the map keeps its position. */

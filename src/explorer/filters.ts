@@ -74,10 +74,18 @@ export function chips(view: View, data: Data) {
     const others = firstPage(view, { filters: filters.filter((filter) => !group.includes(filter)) });
     return html`<li class="chip">${text} ${printed} <a href=${others} .style=${'padding: 9px 13px; margin: 0 -8px'} aria-label=${`Remove: ${text}`}>×</a></li>`;
   };
+  const groups = filterGroups(filters);
+  const keyOf = ({ field, value }: Filter) => `${field} ${value}`;
+  // A record with one status has no other: "is not Done" is back once the status is removed.
+  const isShown = (group: readonly Filter[]) => {
+    const isOf = (other: Filter) => other.field === group[0]?.field && other.operator === 'eq';
+    const [chosen, left] = [filters.filter(isOf).map(keyOf), group.map(keyOf)];
+    return group[0]?.operator !== 'ne' || chosen.length === 0 || chosen.some((key) => left.includes(key));
+  };
   const total: number = data.all?.totalCount ?? 0;
   // The first start may be years ago.
   const all = html`<a class="link" href=${firstPage(view, { filters: [], sort: view.sort?.replace(/^startDate/, '-startDate') })}>All ${countText(kind, total)}</a>`;
-  return html`<ul class="chips row" aria-label="Filters">${filterGroups(filters).map(chip)}</ul>
+  return html`<ul class="chips row" aria-label="Filters">${groups.filter(isShown).map(chip)}</ul>
     ${filters.length > 0 && !search && total > 0 ? all : nothing}`;
 }
 
@@ -173,13 +181,11 @@ export function facetQueries(view: View, data: Data): readonly string[] {
 function choice(view: View, link: string, group: Data) {
   const { filters = [] } = view;
   const filter = { field: `${link}Id`, operator: 'eq', value: group[`${link}Id`] };
-  const isChosen = filters.some((other) => textOf(other) === textOf(filter));
-  // It has this value, in place of those that it has not.
-  const isReplaced = (other: Filter) => other.field === filter.field && other.operator !== 'eq';
-  const others = filters.filter((other) => (isChosen ? textOf(other) !== textOf(filter) : !isReplaced(other)));
+  const others = filters.filter((other) => textOf(other) !== textOf(filter));
+  const isChosen = others.length < filters.length;
   const target: Data = group[link] ?? { id: filter.value };
   const style = labelStyle(target.color);
-  return html`<a href=${firstPage(view, { filters: isChosen ? others : [...others, filter] })}
+  return html`<a href=${firstPage(view, { filters: isChosen ? others : [...filters, filter] })}
     aria-current=${isChosen ? 'true' : nothing}>
     <span class=${style ? 'label' : nothing} .style=${style}>${nameOf(target)}</span>
     <small>${group.count.toLocaleString()}</small></a>`;

@@ -39,7 +39,8 @@ class RecordForm extends HTMLElement {
   }
 
   connectedCallback(): void {
-    this.querySelector('input')?.focus();
+    // A phone would show its keyboard over half of the form.
+    if (matchMedia('(hover: hover)').matches) this.querySelector('input')?.focus();
   }
 
   readonly #redraw = (): void => {
@@ -50,7 +51,9 @@ class RecordForm extends HTMLElement {
   };
 
   get isUnsaved(): boolean {
-    return !this.#isLeft && this.#draft.changed.length > 0;
+    // A text that names nothing yet is an entry, too.
+    const isTyped = [...this.querySelectorAll('input')].some(({ validity }) => validity.customError);
+    return !this.#isLeft && (this.#draft.changed.length > 0 || isTyped);
   }
 
   mayClose(): boolean {
@@ -66,7 +69,8 @@ class RecordForm extends HTMLElement {
     if (!stored) return page.refresh();
     this.#isLeft = true;
     report(isNew ? `${title(noun)} created.` : 'Saved.', stored.range);
-    this.#leave(stored.records[0]?.id);
+    // Somebody may be on another page by now.
+    if (this.isConnected) this.#leave(stored.records[0]?.id);
   }
 
   #copy(): void {
@@ -80,7 +84,8 @@ class RecordForm extends HTMLElement {
     const { kind, address = addressOf({ kind, id }) } = this.#options;
     const { navigation } = window;
     const before = navigation?.entries()[(navigation.currentEntry?.index ?? 0) - 1];
-    if (before?.url === new URL(address, location.href).href) navigation?.back();
+    const isCancelled = id === undefined && before !== undefined;
+    if (isCancelled || before?.url === new URL(address, location.href).href) navigation?.back();
     else location.replace(address);
   }
 

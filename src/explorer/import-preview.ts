@@ -90,5 +90,5 @@ export function changeTable({ updated, totals }: Preview, { targets }: Explained
   });
   const { UPDATED: all } = totals.rows;
   return html`<header class="row"><h2>Changes</h2> <small>${all > rows.length ? `the first ${rows.length} of ${all.toLocaleString()}` : ''}</small></header>
-    <div class="card preview">${tableOf('Changes', { record: 'name', change: '' }, rows)}</div>`;
+    <div class="card" .style=${'max-height: 320px'}>${tableOf('Changes', { record: 'name', change: '' }, rows)}</div>`;
 }

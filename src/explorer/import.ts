@@ -99,6 +99,7 @@ class ImportDialog extends HTMLElement {
     report('');
     const dialog = openDialog(`Import ${this.#names}`);
     dialog.classList.add('import');
+    dialog.style.width = 'min(1080px, 100vw - 32px)';
     dialog.append(this);
     // Chrome closes a dialog at a second Escape, even if its event "cancel" is prevented.
     dialog.setAttribute('closedby', 'none');

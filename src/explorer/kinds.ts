@@ -155,6 +155,10 @@ export const inWords = (message: string): string =>
     }),
   );
 
+/** The message of an import, without the ID that makes it unique. */
+export const withoutId = (message: string): string =>
+  message.includes('import of ') ? message.replace(/ \([\w-]{1,64}\)$/, '') : message;
+
 /** The run that undoes an import. An ID has at most 64 characters. */
 export const undoRunId = (id: string): string => `undo-${id.slice(-59)}`;
 

@@ -55,7 +55,7 @@ function drawMap({ places, all, placed }: Data, { mayWrite }: Page) {
     note: `${placed.totalCount.toLocaleString()} locations`,
     actions: html`${others > 0 ? without : nothing} ${button('All locations', showAll)} ${mayWrite('Location') ? newLink('Location') : nothing}`,
     content: html`${placed.totalCount === 0 ? hint : nothing} <div class="card"><place-map .places=${places}></place-map></div>
-      <small>${limit} ${mapCredit}</small> ${problems.length > 0 ? list : nothing}`,
+      <small>${limit} ${mapCredit} <span class="wide">By keyboard, arrows move the map, and Enter opens the place nearest to its middle.</span></small> ${problems.length > 0 ? list : nothing}`,
   };
 }
 

@@ -95,7 +95,8 @@ function groupOf([title, kind, field]: (typeof groups)[number], address: string,
       <td>${order[field] && time(order[field], !title.endsWith('today'))}</td>
     </tr>`;
   };
-  const all = html`<tr><th scope="row" colspan="5"><a class="link" href=${address}>All ${totalCount.toLocaleString()}</a></th></tr>`;
+  const all = html`<tr><th scope="row"><a class="link" href=${address}>All ${totalCount.toLocaleString()}</a></th>
+    <td class="more"></td><td class="more"></td><td></td><td></td></tr>`;
   return html`<tbody>
     <tr>
       <th scope="rowgroup" .style=${'white-space: nowrap'}><h2 class=${/overdue/i.test(title) ? 'error' : nothing}>${title}

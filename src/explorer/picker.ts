@@ -165,18 +165,17 @@ class Picker extends AsyncDirective {
 
   async #press(event: KeyboardEvent): Promise<void> {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    // Another match would be a surprise.
-    if (event.key === 'Tab' && this.#isOpen && this.#found?.text === this.#typed) void this.#accept(true);
+    const take = this.#choices()[this.#active]?.[1] ?? (() => this.#accept(true));
+    if (event.key === 'Tab' && !event.shiftKey && this.#isOpen) void take();
     const isUsed = step !== undefined || (this.#isOpen && ['Enter', 'Escape'].includes(event.key));
     if (!isUsed) return;
     event.preventDefault();
     event.stopPropagation();
     if (!this.#isOpen) return this.#open();
     if (event.key === 'Escape') return this.#pick(this.#options.value);
-    const choices = this.#choices();
-    const accept = () => this.#accept(true);
-    if (event.key === 'Enter') await (choices[this.#active]?.[1] ?? accept)();
-    if (step) this.#active = (Math.max(this.#active + step, step - 1) + choices.length) % choices.length;
+    if (event.key === 'Enter') await take();
+    const { length } = this.#choices();
+    if (step) this.#active = (Math.max(this.#active + step, step - 1) + length) % length;
     this.#draw();
     document.getElementById(`${this.#options.id}-${this.#active}`)?.scrollIntoView({ block: 'nearest' });
   }
@@ -236,7 +235,7 @@ class Picker extends AsyncDirective {
         @focus=${({ target }: Event) => (target as HTMLInputElement).select()}
         @click=${() => this.#isOpen || this.#open()} @input=${type}
         @keydown=${(event: KeyboardEvent) => void this.#press(event)} @blur=${leave}>
-      <ul class="options floats" id=${`${id}-list`} role="listbox" aria-label=${title(linkOf(name))}
+      <ul class="options floats" id=${`${id}-list`} tabindex="-1" role="listbox" aria-label=${title(linkOf(name))}
         popover="manual" ${ref(toggle)} @mousedown=${(event: Event) => event.preventDefault()}>
         ${found.targets.length === 0 ? none : nothing} ${choices.map(option)}
       </ul> ${isLeft ? html`<small class="error" id=${`${id}-wrong`}>${validity}</small>` : nothing}`;

@@ -131,10 +131,14 @@ export function externalIdConditions(kind: string, text: string): readonly objec
 
 /** The word must be in a text of the record, or of a record or label to which it leads. */
 function wordCondition(kind: string, word: string): object {
-  const links = searchedLinks(kind).map((link) => ({
-    [link]: { or: textConditions(typeOf(kind, link), 'containsAlike', word) },
-  }));
-  return { or: [...textConditions(kind, 'containsAlike', word), ...links, ...withIds(kind, namedId(word))] };
+  const conditionsOf = (type: string) => textConditions(type, 'containsAlike', word);
+  // Who has the asset of an allocation.
+  const company = kind === 'Allocation' ? [{ project: { company: { or: conditionsOf('Company') } } }] : [];
+  const links = [
+    ...searchedLinks(kind).map((link) => ({ [link]: { or: conditionsOf(typeOf(kind, link)) } })),
+    ...company,
+  ];
+  return { or: [...conditionsOf(kind), ...links, ...withIds(kind, namedId(word))] };
 }
 
 function searchConditions(kind: string, search: string): readonly object[] {

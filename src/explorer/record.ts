@@ -5,11 +5,11 @@
 import { html, nothing } from 'lit-html';
 import { labelKey, linkField as linkOf } from '../model/labels.ts';
 import { addressOf, type View } from './address.ts';
+import { findClashes } from './clashes.ts';
 import { formPage, isUnsaved } from './form.ts';
 import {
   columns,
   inOrder,
-  isFinished,
   isLink,
   isRecord,
   kindOf,
@@ -17,6 +17,7 @@ import {
   numberedName,
   title,
   typeOf,
+  withoutId,
   words,
 } from './kinds.ts';
 import { atMost, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
@@ -34,7 +35,7 @@ import {
   time,
   until,
 } from './values.ts';
-import { compareTurns, isOpen, sameTime } from './work.ts';
+import { compareTurns, isOpen } from './work.ts';
 import { deleteRecord, rangeOfDeletion, rangeOfWrite, undo, undoMessage } from './writes.ts';
 
 /** A field of a record with its value. */
@@ -93,7 +94,7 @@ function changeList(kind: string, changes: readonly Data[], names: Data, mayUndo
     const reverse = html`${button(Number(count) > 1 ? 'Undo here only' : 'Undo', () => void undo(range), 'bare')} ${Number(count) > 1 ? undoAll : nothing}`;
     return html`<li>
       ${time(at)}
-      <div>${who}${message && !ofUndo ? `: ${message}` : ''} ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>
+      <div>${who}${message && !ofUndo ? `: ${withoutId(message)}` : ''} ${mayUndo && index === 0 && changed.length > 0 ? reverse : nothing}</div>
       ${changed.map(fieldOf)}
     </li>`;
   };
@@ -126,7 +127,7 @@ export function deletedName(change: Data, names: Data): string {
 
 /** Nothing where the key may not write the kind. */
 export function restoreButton(kind: string, deletion: Data, { mayWrite }: Page, classes = '') {
-  const restore = () => void undo(rangeOfDeletion(deletion), { text: `${title(kind)} restored.` });
+  const restore = () => void undo(rangeOfDeletion(deletion), { word: 'restored', noun: title(kind) });
   return mayWrite(kind) ? button('Restore', restore, classes) : nothing;
 }
 
@@ -179,16 +180,6 @@ function recordQuery({ kind = '', id = '', view, after }: View): string {
   if (view !== 'edit') return record;
   const where = { key: { eq: labelKey(kind, id) } };
   return `${record}\n  ${query('labels', { where }, 'nodes { id key name color updatedAt }')}`;
-}
-
-/** Unfinished work orders of the asset at the time of this one. An allocation has a list of its clashes. */
-async function readClashes(kind: string, { asset, status, ...record }: Data): Promise<readonly Data[]> {
-  const met: object | false | undefined =
-    kind === 'WorkOrder' && !isFinished(status ?? {}) && sameTime(kind, { ...record, assetId: asset?.id });
-  if (!met) return [];
-  const page = { first: atMost(20), where: { not: { id: { eq: record.id } }, ...met } };
-  const { workOrders } = await read(query('workOrders', page, rowsOf(kind)));
-  return workOrders.nodes.filter((node: Data) => !isFinished(node.status ?? {}));
 }
 
 /** The status is first, and empty facts are last. */
@@ -279,10 +270,10 @@ function clashNotice(clashes: readonly Data[]) {
   if (clashes.length === 0) return nothing;
   const other = (node: Data) =>
     html`<span>${link('WorkOrder', node, numberedName(node))} ${time(node.startDate)} ${until(node)}</span>`;
-  return html`<p class="notice card pad row"><b class="error">Double-booked</b> The asset also has ${clashes.slice(0, 3).map(other)}</p>`;
+  return html`<p class="notice card pad row"><b class="error">Double-booked</b> The asset also has ${clashes.slice(0, 3).map(other)} ${clashes.length > 3 ? `and ${clashes.length - 3} more` : nothing}</p>`;
 }
 
-function recordPage(view: View, { history, names, clashes }: Data, found: Data, page: Page) {
+function recordPage(view: View, { history, names, clashes = [] }: Data, found: Data, page: Page) {
   const { kind = '' } = view;
   const linked = linkedRecords(kind, found, page);
   if (!isRecord(kind)) return html`<p>The records with this ${words(kind)} are listed here.</p> ${linked}`;
@@ -330,8 +321,10 @@ export const record: Viewer = {
     const { latest, history }: Data = found ?? (isRecord(kind) ? await read(...queries) : {});
     const deletions: readonly Data[] = latest?.nodes ?? [];
     const names = await readNames(kind, [...deletions, ...(history?.nodes ?? [])]);
-    const clashes = found && (await readClashes(kind, found));
-    yield { ...data, deletion: deletions[0], history: { ...history, horizon: data.changeHorizon }, names, clashes };
+    yield { ...data, deletion: deletions[0], history: { ...history, horizon: data.changeHorizon }, names };
+    // An allocation has a list of its clashes.
+    if (kind === 'WorkOrder' && found)
+      yield { clashes: await findClashes(kind, [{ ...found, assetId: found.asset?.id ?? found.assetId }]) };
   },
   draw(view, data, page) {
     const { kind = '', id } = view;

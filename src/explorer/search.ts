@@ -55,7 +55,8 @@ export function moveToSearch(event: KeyboardEvent): void {
   const from = event.target as HTMLElement;
   const isTyping = from.matches('input:not([type=checkbox]), textarea, select');
   const isAbove = from.matches('body, main, [type=search]');
-  const matches = ['#everywhere :popover-open a', ...(viewOf(location.search).search ? ['main tbody a'] : [])].join();
+  const isOfTable = from.matches('main [type=search]') || viewOf(location.search).search;
+  const matches = ['#everywhere :popover-open a', ...(isOfTable ? ['main tbody a'] : [])].join();
   const place = key === '/' && !isTyping ? '#everywhere input' : key === 'ArrowDown' && isAbove ? matches : 'none';
   const next = document.querySelector<HTMLInputElement>(place);
   if (!next || ctrlKey || metaKey) return;

@@ -1,4 +1,4 @@
-/** What stays in the browser: the columns of tables, and the choices and the state of imports. */
+/** Entries that stay in the browser: columns of tables, and choices and states of imports. */
 
 /** Null for a damaged entry, which would stop each page that reads it. */
 export function readEntry(name: string) {

@@ -33,6 +33,8 @@ function changeColumn(field: string, step?: number): void {
 }
 
 function showColumns(view: View, columns?: string): void {
+  // The page would be loaded again.
+  if (columns === view.columns) return;
   keepColumns(view.kind ?? '', columns);
   location.assign(addressOf({ ...view, view: undefined, columns }));
 }

@@ -26,7 +26,7 @@ function levels(view: View, { nodes, pageInfo }: Data, totals: readonly Data[]) 
   const table = html`<a class="button" href=${addressOf({ kind: view.kind })}>Table</a>`;
   if (nodes.length === 0) return notice('Nothing is stored here yet', table);
   const level = (parent?: string) =>
-    html`<ul class="tree">${nodes.filter((node: Data) => node.parent?.id === parent).map(item)}</ul>`;
+    html`<ul class="tree" .style=${parent ? 'padding-left: 28px' : ''}>${nodes.filter((node: Data) => node.parent?.id === parent).map(item)}</ul>`;
   return html`${level()}${pageInfo.hasNextPage ? html`<p>There are more: close some.</p>` : nothing}`;
 }
 

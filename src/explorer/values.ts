@@ -178,7 +178,7 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
       : html`<div class=${others.includes('endDate') ? 'phone' : nothing}>${until(node)}</div>`;
   const row = (node: Data) => html`<tr>
     ${isPickable ? pick(node) : nothing}
-    <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...others.filter(isBelow).map((field) => node[field]))}
+    <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...others.filter(isBelow).flatMap((field) => [node[field], node[field]?.company]))}
       ${onPhone.includes('status') ? nothing : below(node)}</th>
     ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}${field === 'status' ? marks(node) : field === 'startDate' ? end(node) : nothing}</td>`)}
   </tr>`;
@@ -193,7 +193,7 @@ function pickAll({ target }: Event): void {
   for (const box of document.querySelectorAll<HTMLInputElement>('[name=pick]')) box.checked = checked;
 }
 
-export const button = (text: string, onClick: () => void, classes = '') =>
+export const button = (text: string, onClick: (event: MouseEvent) => void, classes = '') =>
   html`<button type="button" class=${classes} @click=${onClick}>${text}</button>`;
 
 export function menu(texts: Readonly<Data>, chosen: string, choose: (value: string) => void, label?: string) {
@@ -228,6 +228,14 @@ export function moveInTable(event: KeyboardEvent): void {
   if (!next) return;
   event.preventDefault();
   next.focus();
+}
+
+/** A click anywhere in a row leads to its record, except one that selects a text. */
+export function openRow({ target, ctrlKey, metaKey, shiftKey }: MouseEvent): void {
+  const from = target as HTMLElement;
+  const isOther = from.closest('a, button, input, label, select, .pick') || ctrlKey || metaKey || shiftKey;
+  if (isOther || getSelection()?.toString()) return;
+  from.closest('tbody tr')?.querySelector<HTMLElement>('th a')?.click();
 }
 
 /** Without https, browsers have no other clipboard than their own command. */

@@ -1,5 +1,5 @@
 /** The time of work: overdue, next, or that of other work of the same asset. */
-import { clockTexts, movedDay } from './clock.ts';
+import { clockTexts } from './clock.ts';
 import { isFinished } from './kinds.ts';
 import type { Data } from './service.ts';
 
@@ -17,22 +17,10 @@ export function compareTurns(a: Data, b: Data): number {
   return Number(isOpen(b)) - Number(isOpen(a)) || (first.startDate ?? '').localeCompare(second.startDate ?? '');
 }
 
-/**
- * The condition on others of the asset at the same time; undefined for a record that has no asset or no time. A date is
- * the whole day of the clock, and an allocation may never end.
- */
-export function sameTime(kind: string, { assetId, startDate: start, endDate: end }: Data): object | undefined {
-  const isAllocation = kind === 'Allocation';
-  if (!assetId || !start || !(isAllocation || end)) return undefined;
-  const [[day], [lastDay, time]] = [clockTexts(start), clockTexts(end)];
-  const startDate = end ? { lt: time ? end : movedDay(lastDay, 1) } : { isNull: false };
-  const ends = [{ gt: start }, { eq: day }, ...(isAllocation ? [{ isNull: true }] : [])];
-  return { assetId: { eq: assetId }, startDate, or: ends.map((endDate) => ({ endDate })) };
-}
-
-/** Whether two unfinished records have the same asset at the same time. */
+/** Whether two unfinished records have the same asset at the same time. A date is the whole day of the clock. */
 export function isClash(kind: string, one: Data, other: Data): boolean {
-  if (one.id === other.id || !one.asset || one.asset.id !== other.asset?.id) return false;
+  const assetOf = ({ asset, assetId }: Data): string | undefined => asset?.id ?? assetId;
+  if (one.id === other.id || !assetOf(one) || assetOf(one) !== assetOf(other)) return false;
   const clockOf = (value: string | null, midnight: string) => {
     const [day, time] = clockTexts(value);
     return `${day} ${time || midnight}`;

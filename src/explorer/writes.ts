@@ -55,7 +55,9 @@ const message = document.getElementById('message') as HTMLElement;
 export function report(text: string, range?: ChangeRange, options?: UndoOptions): void {
   message.dataset.pages = range || document.querySelector('record-form') ? '0' : '1';
   if (text) document.dispatchEvent(new Event('report'));
-  const content = html`<span>${text}</span> ${range ? button(options?.isRedo ? 'Redo' : 'Undo', () => void undo(range, options)) : nothing}
+  // A double click does not press the button that takes its place.
+  const press = ({ detail }: MouseEvent) => detail < 2 && range && void undo(range, options);
+  const content = html`<span>${text}</span> ${range ? button(options?.word === 'redone' ? 'Redo' : 'Undo', press) : nothing}
     <button type="button" class="bare" aria-label="Close" @click=${() => report('')}>×</button>`;
   render(
     html`<div role="status" tabindex="-1" class=${text ? 'toast floats pad row' : ''}
@@ -63,7 +65,7 @@ export function report(text: string, range?: ChangeRange, options?: UndoOptions)
     message,
   );
   // A button that was pressed here is gone.
-  if (document.activeElement === document.body)
+  if (document.activeElement === document.body || (!text && message.contains(document.activeElement)))
     document.querySelector<HTMLElement>(text ? '#message [role]' : '#main')?.focus();
 }
 
@@ -92,18 +94,17 @@ const failure = (what: string, { message, mayBeStored }: Data): string =>
     : `${what}: ${message}.`;
 
 interface UndoOptions {
-  /** In place of the number of changes. */
-  readonly text?: string;
-  /** Whether the range has the changes of an undo. */
-  readonly isRedo?: boolean;
+  /** By default `undone`. After `undone` the button says *Redo*, and otherwise *Undo*. */
+  readonly word?: 'undone' | 'redone' | 'restored';
+  /** The record that a message names in place of the number of changes. */
+  readonly noun?: string;
   /** Called once all changes are undone. */
   onUndone?(): void;
 }
 
 export async function undo(range: ChangeRange | Promise<ChangeRange>, options: UndoOptions = {}): Promise<void> {
-  const { isRedo = false, onUndone = () => {} } = options;
-  const word = isRedo ? 'redone' : 'undone';
-  report(isRedo ? 'Redoing…' : 'Undoing…');
+  const { word = 'undone', noun, onUndone = () => {} } = options;
+  report('Working…');
   let undoing: ChangeRange | undefined;
   try {
     undoing = await range;
@@ -116,9 +117,11 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>, options: U
     const counted = `${reversed} ${reversed === 1 ? 'change' : 'changes'} ${word}`;
     const some = reversed + notReversed.length === 1 ? `Not ${word}` : `${counted}, ${notReversed.length} not ${word}`;
     if (!kept) onUndone();
-    const { text = reversed === 1 ? `${capitalized(word)}.` : `${counted}.` } = options;
+    const text = noun ? `${noun} ${word}.` : reversed === 1 ? `${capitalized(word)}.` : `${counted}.`;
     const all = made === 0 ? `This was ${word} already.` : text;
-    report(kept ? `${some}: ${await reasonOf(kept)}.` : all, made > 0 ? own : undefined, { isRedo: !isRedo });
+    report(kept ? `${some}: ${await reasonOf(kept)}.` : all, made > 0 ? own : undefined, {
+      word: word === 'undone' ? 'redone' : 'undone',
+    });
   } catch (error) {
     // A second try undoes nothing twice.
     report(failure(`Not ${word}`, error as Error), undoing, options);
@@ -176,7 +179,7 @@ export async function deleteRecord(kind: string, record: Data, page: Page): Prom
     const references = found ? 'CLEAR' : 'REFUSE';
     const write = (changeMessage: string) => recordsOf(kind).delete([record.id], { references, changeMessage });
     const { range } = await tracked('deleted', write);
-    report(`${title(kind)} deleted.`, range, { text: `${title(kind)} restored.` });
+    report(`${title(kind)} deleted.`, range, { word: 'restored', noun: title(kind) });
     await page.refresh();
   } catch (error) {
     report(failure('Not deleted', error as Error));

@@ -290,7 +290,17 @@ describeInChromium('the explorer', () => {
       await open.data('{ workOrders(first: 1, where: { name: { eq: "Winter service" } }) { nodes { reference } } }')
     ).workOrders.nodes;
     await page.getByRole('cell', { name: reference.reference }).waitFor();
+    // A click beside the links of a row leads to its record.
+    await page.getByRole('cell', { name: reference.reference }).click();
+    await heading(page, 'Winter service');
+    await search('Hafenbau');
+    const rented = page.getByRole('region', { name: 'Allocations' }).getByRole('cell', { name: /Hafenbau Koch/ });
+    await rented.first().waitFor();
+    await page.goBack();
+    await page.goBack();
+    await heading(page, 'Matches of “ge-0101”');
     const order = page.getByRole('region', { name: 'Work orders' }).locator('tr', { hasText: 'Winter service' });
+    await order.waitFor();
     expect(await order.locator('td > time').count()).toBe(2);
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-search');
@@ -415,7 +425,8 @@ describeInChromium('the explorer', () => {
     await page.getByRole('link', { name: 'Latest changes' }).click();
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByRole('link', { name: 'Edit' }).waitFor();
-    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    // The button is gone: the keyboard is beside the message.
+    expect(await page.evaluate('document.activeElement.textContent')).toContain('restored');
     await page.locator('.history').getByText('Restored').waitFor();
     const { location } = await open.data('query ($id: ID!) { location(id: $id) { parentId } }', { id: shed?.id });
     expect(location.parentId).toBe(yard?.id);
@@ -464,6 +475,14 @@ describeInChromium('the explorer', () => {
     }
     await page.getByRole('button', { name: 'Move Number up' }).press('Enter');
     await expect.poll(heads).toBe('Name,Number,External IDs,Status,Owner');
+    // The first one stays, and so does the page; its own link keeps what is selected.
+    await page.getByRole('button', { name: 'Move Number up' }).press('Enter');
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Select all').check();
+    await page.evaluate('location.assign(location.href)');
+    await page.getByText('50 selected').waitFor();
+    await page.getByLabel('Select all').uncheck();
+    await page.getByRole('button', { name: 'Columns' }).click();
     const lefts = ['#columns', '[popovertarget=columns]'].map((part) => page.locator(part).boundingBox());
     expect(new Set((await Promise.all(lefts)).map((box) => box?.x)).size).toBe(1);
     const owner = page.getByRole('checkbox', { name: 'Owner' });
@@ -482,7 +501,9 @@ describeInChromium('the explorer', () => {
     // The side bar leads back to them.
     const side = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true });
     for (const name of ['Projects', 'Assets']) await side(name).click();
-    await expect.poll(heads).toBe('Name,Number,External IDs,Status');
+    await expect.poll(heads).toBe('Name,Number ↑,External IDs,Status');
+    await page.goto(`${origin}/explore?kind=Asset&columns=uid,externalIds,status`);
+    await page.getByText('live', { exact: true }).waitFor();
 
     await page.getByRole('link', { name: 'Skip to the content' }).press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
@@ -500,10 +521,13 @@ describeInChromium('the explorer', () => {
     expect(await page.getByLabel('Condition').isVisible()).toBe(false);
     expect(await filter.evaluate((summary) => summary === document.activeElement)).toBe(true);
 
-    // Six fit beside the facets.
+    // An end is below its start.
+    await page.goto(`${origin}/explore?kind=WorkOrder`);
+    await rows(page).first().locator('td', { hasText: '– ' }).waitFor();
+    // Six columns fit beside the facets.
     await page.goto(`${origin}/explore?kind=WorkOrder&columns=asset,status,location,startDate,endDate`);
     expect(await page.locator('.many').evaluate((it) => it.scrollWidth <= it.clientWidth)).toBe(true);
-    await page.goBack();
+    for (const _ of [1, 2]) await page.goBack();
 
     await page.setViewportSize({ width: 420, height: 900 });
     await expect.poll(heads).toBe('Name,Number,Status');

@@ -133,8 +133,17 @@ describeInChromium('a work order in the explorer', () => {
     // The keyboard is beside the undo, which can be undone.
     for (const key of ['Tab', 'Enter']) await page.keyboard.press(key);
     await status(page).getByText('Undone.').waitFor();
-    await status(page).getByRole('button', { name: 'Redo' }).waitFor();
+    // The second click of a double click does not press the button that takes its place.
+    await status(page).getByRole('button', { name: 'Redo' }).hover();
+    for (const press of ['down', 'up'] as const) await page.mouse[press]({ clickCount: 2 });
+    await status(page).getByText('Undone.').waitFor();
     expect(await read()).toMatchObject({ ...stored, locationId: locations[0]?.id });
+    await page.locator('dd time[datetime="2026-03-02T06:00:00.000Z"]').waitFor();
+    await status(page).getByRole('button', { name: 'Redo' }).click();
+    await status(page).getByText('Redone.').waitFor();
+    expect(await read()).toMatchObject(nextDay);
+    await status(page).getByRole('button', { name: 'Undo' }).click();
+    await status(page).getByText('Undone.').waitFor();
     await page.locator('dd time[datetime="2026-03-02T06:00:00.000Z"]').waitFor();
     for (const key of ['Tab', 'Tab', 'Enter']) await page.keyboard.press(key);
     expect(await status(page).count()).toBe(0);
@@ -154,6 +163,14 @@ describeInChromium('a work order in the explorer', () => {
     expect(asked).toEqual([]);
     await page.goBack();
     await page.getByRole('form', { name: 'Edit' }).waitFor();
+    // A text that names no location yet is asked about, too.
+    const place = page.getByRole('combobox', { name: 'Location' });
+    await place.fill('Nor');
+    await page.getByRole('link', { name: 'Assets' }).click();
+    await expect.poll(() => asked).toEqual(['confirm']);
+    asked.length = 0;
+    await place.fill('North yard');
+    await place.press('Enter');
     const notes = page.getByLabel('Notes');
     const long = 'n'.repeat(10_001);
     await notes.fill(long);
@@ -244,7 +261,8 @@ describeInChromium('a work order in the explorer', () => {
     // Down leads to the first.
     await place.press('ArrowDown');
     await page.locator('[role=option]:first-child[aria-selected=true]').waitFor();
-    await place.press('Tab');
+    // On the way back, nothing is taken.
+    await place.press('Shift+Tab');
     await place.locator('..').getByText('Choose a location from the list.').waitFor();
     expect(await barriers(page)).toEqual([]);
     await save(page).click();
@@ -488,7 +506,18 @@ describeInChromium('a work order in the explorer', () => {
     await page.goto(`${origin}/explore?kind=WorkOrder&view=new`);
     await save(page).click();
     await issueAt(page, 'name').getByText('Nothing is entered yet.').waitFor();
-    await link('Asset').fill('cr-1');
+    // An end is that of the start until somebody enters or clears one, and not before a start at midnight UTC.
+    const times = async (...entries: [name: string, value: string][]) => {
+      for (const [name, value] of entries) await page.locator(`[name="${name}"]`).fill(value);
+      return page.locator('[name=endDate]').inputValue();
+    };
+    await moveTo(page, 'America/New_York', 'en-US');
+    expect(await times(['startDate', '2036-12-01'], ['startDate.time', '19:00'])).toBe('2036-12-02');
+    await times(['endDate', '2036-12-08'], ['startDate.time', ''], ['startDate', '2036-12-08']);
+    expect(await times(['startDate', '2036-12-02'])).toBe('2036-12-08');
+    expect(await times(['endDate', ''], ['startDate', ''], ['startDate', '2036-12-05'])).toBe('');
+    await times(['startDate', '']);
+    await link('Asset').fill('r-1');
     // Tab also takes the only match that is shown.
     await page.getByRole('option', { name: 'Crane' }).waitFor();
     await link('Asset').press('Tab');
@@ -700,6 +729,7 @@ describeInChromium('a work order in the explorer', () => {
     await page.locator('tbody th a').first().click();
     await page.locator('.facts').getByText('KOCH').waitFor();
     await page.goBack();
+    await page.getByRole('heading', { name: 'Crane 2', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await status(page).getByText('CR-2 Crane 2 cannot be deleted, because it is needed by 1 allocation.').waitFor();
     // A failure does not go along.
@@ -750,7 +780,12 @@ describeInChromium('a work order in the explorer', () => {
     await page.goto(`${origin}/explore?kind=WorkOrder&search=B&sort=-name`);
     await page.getByLabel('Select B 2').check();
     await page.getByLabel('Select B 1').click({ modifiers: ['Shift'] });
-    await page.getByLabel('Select B 1').press('Shift+ArrowDown');
+    for (const [name, way] of [
+      ['B 1', 'Down'],
+      ['B 0', 'Up'],
+      ['B 1', 'Down'],
+    ])
+      await page.getByLabel(`Select ${name}`).press(`Shift+Arrow${way}`);
     await page.getByText('3 selected').waitFor();
     await page.setViewportSize({ width: 1280, height: 300 });
     await page.getByLabel('Select B 0').and(page.locator(':focus')).waitFor();
@@ -832,7 +867,10 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByLabel('Select B 0').check();
     await page.getByRole('button', { name: 'Change…' }).click();
     const ofOne = page.getByRole('dialog', { name: 'Change 1 work order' });
+    await ofOne.getByLabel('Field').selectOption('Start date');
+    await ofOne.getByLabel('Start date', { exact: true }).fill('2026-05-01');
     await ofOne.getByLabel('Field').selectOption('End date');
+    expect(await ofOne.getByLabel('End date', { exact: true }).inputValue()).toBe('');
     await ofOne.getByLabel('End date, time').fill('12:00');
     await ofOne.getByRole('button', { name: 'Clear end date of 1 work order' }).click();
     await ofOne.getByText('B 0: Enter the date of this time.').waitFor();

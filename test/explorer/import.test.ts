@@ -364,7 +364,8 @@ describeInChromium('a file in the explorer', () => {
     expect(await barriers(page)).toEqual([]);
     await problem.getByRole('button', { name: 'Use "Kiel lock"' }).click();
     await page.getByText('0 new, 1 changed, 1 unchanged, 2 refused').waitFor();
-    expect(await page.locator('.preview').evaluate((it) => getComputedStyle(it).maxHeight)).toBe('320px');
+    const preview = page.locator('.card').filter({ has: page.getByRole('region', { name: 'Changes' }) });
+    expect(await preview.evaluate((it) => getComputedStyle(it).maxHeight)).toBe('320px');
     await page.getByText('1 row would replace newer values of stored assets: line 2, Lift').waitFor();
     expect(await page.getByText('probably wrong').count()).toBe(0);
     const changes = await page

@@ -137,7 +137,8 @@ describeInChromium('the overview', () => {
     const chips = () => page.locator('.chips li').allInnerTexts();
     await page.getByRole('complementary').getByRole('link', { name: 'On hold' }).click();
     await expect.poll(chips).toEqual([expect.stringMatching('is On hold')]);
-    await page.goBack();
+    await page.getByRole('link', { name: 'Remove: Status is On hold' }).click();
+    await expect.poll(chips).toEqual([expect.stringMatching('is not Erledigt or Returned')]);
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByLabel('Field').selectOption('Status');
     await page.getByRole('combobox', { name: 'Value' }).fill('Erled');
@@ -160,6 +161,9 @@ describeInChromium('the overview', () => {
     });
     await page.goto(`${origin}/explore`);
     await page.getByRole('rowheader', { name: 'All 8', exact: true }).waitFor();
+    // Names keep their room on a phone.
+    await page.setViewportSize({ width: 420, height: 860 });
+    expect((await page.getByRole('rowheader', { name: 'Late' }).boundingBox())?.width).toBeGreaterThan(110);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
@@ -260,12 +264,12 @@ describeInChromium('the overview', () => {
       statusId,
     });
     const date = (days: number) => day(days).slice(0, 10);
-    await other.create(
+    const made = await other.create(
       '/work-orders',
       order('Runs', day(-1), day(2, 10)),
       order('Begins', date(2), date(2)),
-      order('Follows', day(3, 10), day(3, 12), 'planned'),
-      order('Ends it', day(3, 12), day(3, 14), 'planned'),
+      order('Follows', day(3, 10), day(3, 12)),
+      order('Ends it', day(3, 12), day(3, 14)),
       order('Was done', day(-1), day(2), 'done'),
       // In Los Angeles, this is the evening before.
       { ...order('Evening', day(2, 3), day(2, 5)), assetId: hoist?.id },
@@ -300,9 +304,25 @@ describeInChromium('the overview', () => {
     for (const name of ['Runs', 'Begins'])
       await page.getByRole('rowheader', { name }).getByText('Double-booked').waitFor();
     await page.setViewportSize({ width: 1280, height: 900 });
+    // The page of an order names the others, by the clock of its viewer.
+    for (const [at, count] of [
+      [0, 1],
+      [1, 1],
+      [6, 0],
+    ] as const) {
+      await page.goto(`${origin}/explore?kind=WorkOrder&id=${made[at]?.id}`);
+      await page.getByText('live', { exact: true }).waitFor();
+      await page.locator('.facts').waitFor();
+      await expect
+        .poll(() => page.locator('.notice', { hasText: 'Double-booked' }).getByRole('link').count())
+        .toBe(count);
+    }
+    await page.goto(`${origin}/explore?kind=Asset&id=${lift?.id}`);
     const title = 'The asset has another work order at this time: Begins';
     expect(await page.locator('td').getByTitle(title).innerText()).toBe('Double-booked');
-    // Also among the matches of a search.
+    // Also among the matches of a search, and with a status.
+    const input = made.slice(0, 4).map(({ id }) => ({ id, statusId: 'planned' }));
+    await other.data('mutation ($input: [WorkOrderPatch!]!) { updateWorkOrders(input: $input) { id } }', { input });
     await page.goto(`${origin}/explore?search=lift`);
     await expect.poll(orders).toEqual(inTurn);
   });
