@@ -191,8 +191,10 @@ export function pressInRow(event: KeyboardEvent): void {
     document.querySelector<HTMLElement>('.bulk button')?.focus({ preventScroll: true });
   }
   if (!event.shiftKey || !step) return;
-  const next = all[all.indexOf(box) + step] ?? box;
-  // On the way back, the row is left out.
-  [box.checked, next.checked] = [next === box || !next.checked, true];
+  // A range begins at a row that was not selected.
+  if (!box.checked) for (const other of all) other.dataset.last = other === box ? 'true' : '';
+  const [at, first] = [all.indexOf(box), all.findIndex(({ dataset }) => dataset.last)];
+  const isBack = first >= 0 && Math.sign(first - at) === step;
+  [box.checked, (all[at + step] ?? box).checked] = [!isBack, true];
   box.dispatchEvent(new Event('change', { bubbles: true }));
 }

@@ -1,30 +1,43 @@
-/** Finds unfinished work of the same assets at the same time, for forms and the pages of work orders. */
+/** Finds work of the same assets at the same time, for forms and the pages of work orders. */
+import { html, nothing } from 'lit-html';
 import { movedDay } from './clock.ts';
-import { isFinished, kindOf, nameFields } from './kinds.ts';
+import { isFinished, kindOf, nameFields, numberedName } from './kinds.ts';
 import { atMost, selectionOf } from './queries.ts';
 import { type Data, yardgraph } from './service.ts';
-import { isClash } from './work.ts';
+import { link, time, until } from './values.ts';
+import { isClash, isOverlap } from './work.ts';
 
-/** A day more at both ends: dates are days of the viewer's clock, which the service does not know. */
-function sameTime(kind: string, { assetId, startDate: start, endDate: end }: Data): object | undefined {
+/** One day wider at both ends: the service does not know the viewer's time zone. */
+function overlapFilter(kind: string, { assetId, startDate: start, endDate: end }: Data): object | undefined {
   const isAllocation = kind === 'Allocation';
   if (!assetId || !start || !(isAllocation || end)) return undefined;
-  const startDate = end ? { lt: movedDay(end, 2) } : { isNull: false };
-  const ends = [{ gte: movedDay(start, -1) }, ...(isAllocation ? [{ isNull: true }] : [])];
-  return { assetId: { eq: assetId }, startDate, or: ends.map((endDate) => ({ endDate })) };
+  // The service has the years 1 to 9999.
+  const startDate = end && end < '9999-12-30' ? { lt: movedDay(end, 2) } : { isNull: false };
+  const endDate = start > '0001-01-03' ? { gte: movedDay(start, -1) } : { isNull: false };
+  const ends = [{ endDate }, ...(isAllocation ? [{ endDate: { isNull: true } }] : [])];
+  return { assetId: { eq: assetId }, startDate, or: ends };
 }
 
-/** The records of other IDs that clash with one of these, the first start first. */
+/** The records of other IDs that clash with one of these. Of two allocations, the service rejects finished ones, too. */
 export async function findClashes(kind: string, records: readonly Data[]): Promise<readonly Data[]> {
-  if (!['WorkOrder', 'Allocation'].includes(kind)) return [];
-  const unfinished = records.slice(0, 100).filter(({ status }) => !isFinished(status ?? {}));
-  const or = unfinished.flatMap((record) => sameTime(kind, record) ?? []);
+  const isAllocation = kind === 'Allocation';
+  if (!isAllocation && kind !== 'WorkOrder') return [];
+  const booked = records.slice(0, 100).filter(({ status }) => isAllocation || !isFinished(status ?? {}));
+  const or = booked.flatMap((record) => overlapFilter(kind, record) ?? []);
   if (or.length === 0) return [];
   const where = { not: { id: { in: records.map(({ id }) => id ?? '') } }, or };
   const shown = selectionOf(kind, [...nameFields(kind), 'asset', 'project', 'status', 'startDate', 'endDate']);
   const page = `first: ${atMost(1_000)}, where: $where, orderBy: [{ startDate: DESC }]`;
   const document = `query ($where: ${kind}Filter) { found: ${kindOf(kind).list}(${page}) { nodes { ${shown} } } }`;
   const { nodes } = (await yardgraph.graphql(document, { where })).found;
-  const isMet = (node: Data) => unfinished.some((record) => isClash(kind, record, node));
-  return nodes.filter(isMet).toReversed();
+  const clashes = isAllocation ? isOverlap : isClash;
+  return nodes.filter((node: Data) => booked.some((record) => clashes(kind, record, node))).toReversed();
+}
+
+export function clashNotice(clashes: readonly Data[]) {
+  if (clashes.length === 0) return nothing;
+  const other = (node: Data) =>
+    html`<span>${link('WorkOrder', node, numberedName(node))} ${time(node.startDate)} ${until(node)}</span>`;
+  const more = clashes.length > 3 ? `and ${clashes.length - 3} more` : nothing;
+  return html`<p class="notice card pad row"><b class="error">Double-booked</b> The asset also has ${clashes.slice(0, 3).map(other)} ${more}</p>`;
 }

@@ -2,7 +2,8 @@
 import { capitalized } from '../model/labels.ts';
 import { findClashes } from './clashes.ts';
 import { clockTexts, dayMs, isReversed, movedDay, readTime } from './clock.ts';
-import { inOrder, isLink, kindOf, linkOf, numberedName } from './kinds.ts';
+import { inOrder, isFinished, isLink, kindOf, linkOf, numberedName } from './kinds.ts';
+import { fold } from './matches.ts';
 import { namesOf, query, systems } from './queries.ts';
 import { type Data, read } from './service.ts';
 import { timeTexts } from './values.ts';
@@ -62,6 +63,8 @@ export class Draft {
   doubts = '';
   /** By the names of their inputs. A restored value is no entry. */
   readonly #entries = new Map<string, Entry>();
+  /** The entry of the end that a start has moved. */
+  #movedEnd: Entry | undefined;
   readonly #redraw: () => void;
 
   constructor(kind: string, record: Data, redraw = () => {}) {
@@ -96,8 +99,8 @@ export class Draft {
 
   enter(input: string, entry: Entry): void {
     if (input === 'days') this.#move(daysOf(entry) - daysOf(this.entryOf('days')));
-    const end = this.#endWith(this.entryOf('startDate'));
-    if (input === 'startDate' && end && end === this.entryOf('endDate')) this.#set('endDate', this.#endWith(entry));
+    if (input === 'endDate') this.#movedEnd = undefined;
+    if (input === 'startDate') this.#moveEnd(entry);
     this.#set(input, entry);
     this.show();
   }
@@ -106,6 +109,14 @@ export class Draft {
   #move(days: number): void {
     const dates = period.map((name) => [name, entryText(this.entryOf(name))] as const);
     for (const [name, day] of dates) if (day) this.#set(name, movedDay(day, days));
+  }
+
+  /** An end that somebody has entered stays. */
+  #moveEnd(start: Entry): void {
+    const end = this.#endWith(start);
+    if (!end || this.#entries.get('endDate') !== this.#movedEnd) return;
+    this.#set('endDate', end);
+    this.#movedEnd = this.#entries.get('endDate');
   }
 
   /** The end of the record. A start that is moved past it takes it along, by the same days. */
@@ -158,10 +169,7 @@ export class Draft {
   /** The added external IDs, and an empty one after the last ID. */
   get addedIds(): readonly (readonly [system: string, id: string])[] {
     const text = (input: string) => entryText(this.entryOf(input)).trim();
-    // As other records write it.
-    const known = (system: string) =>
-      systems.has(system) ? system : ([...systems].find((own) => own.toLowerCase() === system.toLowerCase()) ?? system);
-    const pair = (_: unknown, row: number) => [known(text(`externalIds+${row}`)), text(`externalIds=${row}`)] as const;
+    const pair = (_: unknown, row: number) => [text(`externalIds+${row}`), text(`externalIds=${row}`)] as const;
     const rowOf = (input: string) => (/^externalIds[+=]/.test(input) ? Number(input.slice(12)) : -1);
     return Array.from({ length: Math.max(-1, ...[...this.#entries.keys()].map(rowOf)) + 2 }, pair);
   }
@@ -177,15 +185,15 @@ export class Draft {
     if (name === 'locationId' && entry === asset.currentLocation) return 'A proposal: the asset is here now.';
     if (kindOf(this.kind).inputs[name] !== 'DateTime') return undefined;
     const weekday = () => new Date(String(entry)).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
-    const order = name === 'endDate' ? this.#orderOf(entry) : '';
+    const order = name === 'endDate' ? this.#endRemark(entry) : '';
     return this.timeOf(name).remark ?? (entry ? weekday() + order : undefined);
   }
 
-  /** Compares an end with the start. */
-  #orderOf(end: Entry): string {
+  /** Compares the end with the start. */
+  #endRemark(end: Entry): string {
     if (isReversed(this.timeOf('startDate').value, this.timeOf('endDate').value)) return ', before the start';
-    if (!this.#entries.has('endDate')) return end === this.#proposalOf('endDate') ? ', as the start' : '';
-    return this.#endWith(this.entryOf('startDate')) === end ? ', moved with the start' : '';
+    if (this.#entries.has('endDate')) return end === this.#movedEnd ? ', moved with the start' : '';
+    return end === this.#proposalOf('endDate') ? ', the day of the start: a proposal' : '';
   }
 
   /** The value of a field; null for an empty one. */
@@ -246,6 +254,8 @@ export class Draft {
       const field = `externalIds+${row}`;
       if (!system && !id) return [];
       if (!system || !id) return { field, message: 'Enter both the system and the ID.' };
+      const other = systems.has(system) ? system : [...systems].find((own) => fold(own) === fold(system));
+      if (other && other !== system) return { field, message: `Other records call this system “${other}”.` };
       if (taken.has(system)) return { field, message: `The record has an ID of ${system} already.` };
       taken.add(system);
       return [];
@@ -255,7 +265,9 @@ export class Draft {
   /** The values that may clash, if the record comes to its asset or time. */
   get #booking(): Data {
     const [names, { id }] = [['assetId', ...period], this.record];
-    const isMoved = id === undefined || this.changed.some((name) => names.includes(name));
+    // Finished work occupied nothing.
+    const isReopened = isFinished(this.record.status ?? {});
+    const isMoved = id === undefined || isReopened || this.changed.some((name) => names.includes(name));
     const values = names.map((name) => [name, isMoved ? this.valueOf(name) : null]);
     return { id, status: this.entryOf('statusId'), ...Object.fromEntries(values) };
   }

@@ -15,7 +15,7 @@ import { type Data, follow, type Page, read, type Viewer } from './service.ts';
 import { readCounts, sideBar } from './side.ts';
 import { table } from './table.ts';
 import { tree } from './tree.ts';
-import { button, copyText, moveInTable, notice, openRow, timeTexts, toOverview } from './values.ts';
+import { button, copyText, moveInTable, notice, timeTexts, toOverview } from './values.ts';
 import { leaveReport, report } from './writes.ts';
 
 const element = (id: string) => document.getElementById(id) as HTMLElement;
@@ -139,11 +139,13 @@ class Explorer implements Page {
   async count(isStale = this.#isCountStale): Promise<void> {
     if (!isStale) return;
     this.#isCountStale = false;
-    this.#counts = await readCounts().catch(() => {
-      this.#isCountStale = true;
-      return this.#counts;
-    });
-    this.#draw();
+    try {
+      this.#counts = await readCounts();
+      this.#draw();
+    } catch (error) {
+      // Each attempt without a key would open its dialog.
+      this.#isCountStale = (error as Data).status !== 401;
+    }
   }
 
   mayWrite = (kind?: string): boolean =>
@@ -231,7 +233,9 @@ window.navigation?.addEventListener('navigate', (event) => {
   const { canIntercept, hashChange, navigationType, destination, signal } = event;
   const { pathname, search } = new URL(destination.url);
   const isBack = navigationType === 'traverse';
-  if (!canIntercept || hashChange || navigationType === 'reload' || pathname !== location.pathname) return;
+  // The map writes its position into the address.
+  const isWritten = navigationType === 'replace' && destination.sameDocument;
+  if (!canIntercept || hashChange || isWritten || navigationType === 'reload' || pathname !== location.pathname) return;
   if (!mayLeave()) {
     event.preventDefault();
     // The text of a search that was not made.
@@ -240,25 +244,24 @@ window.navigation?.addEventListener('navigate', (event) => {
   }
   const isInPlace = addressInPlace(search) === addressInPlace(location.search);
   const { activeElement } = document;
-  // The keyboard is beside its undo.
-  const isForm = document.querySelector('record-form') !== null;
+  // The keyboard is beside the undo of a form.
+  const saved = document.querySelector('record-form') && document.querySelector<HTMLElement>('.toast');
   const id = activeElement?.id ?? '';
   // Not where the map writes its position.
   if (search !== location.search) document.querySelector<HTMLDialogElement>('dialog[open]')?.close();
   const isFilter = !isBack && !!activeElement?.closest('#filter, .chips');
-  const href = activeElement?.getAttribute('href') ?? '';
+  const href = (main.contains(activeElement) && activeElement?.getAttribute('href')) || '';
   // While a page is read, the one before is on the screen.
   if (!main.ariaBusy) leftBy.set(window.navigation?.currentEntry?.key ?? '', { href, top: scrollY });
   if (!isInPlace) for (const open of document.querySelectorAll<HTMLElement>(':popover-open')) open.hidePopover();
   event.intercept({
     ...((isInPlace || isFilter) && ({ scroll: 'manual' } as const)),
-    ...((isInPlace || isFilter || isBack) && ({ focusReset: 'manual' } as const)),
+    ...((isInPlace || isFilter || isBack || saved) && ({ focusReset: 'manual' } as const)),
     handler: async () => {
       leaveReport(viewOf(search));
       await (isBack ? explorer.show() : new Promise<void>((resolve) => void explorer.show(resolve).then(resolve)));
       if (isBack && !signal.aborted) returnTo(destination.key, isInPlace);
-      const isTyping = document.activeElement?.matches('input, textarea, select');
-      if (isForm && !isTyping && !signal.aborted) document.querySelector<HTMLElement>('.toast')?.focus();
+      if (!signal.aborted && !document.activeElement?.matches('input, textarea, select')) saved?.focus();
       if (isFilter) document.querySelector<HTMLElement>('[popovertarget=filter]')?.focus();
       // The menu of columns is drawn again, in another order.
       if (isInPlace && !signal.aborted) document.getElementById(id)?.focus();
@@ -273,7 +276,6 @@ window.addEventListener('beforeunload', (event) => {
 // After a write of this page, with its message.
 document.addEventListener('report', () => void explorer.count(true));
 document.addEventListener('keydown', moveInTable);
-main.addEventListener('click', openRow);
 document.addEventListener('keydown', moveToSearch);
 
 /** A link would change the address, in which the map keeps its position. */

@@ -94,13 +94,9 @@ function externalIdInputs(draft: Draft) {
   const input = (row: number, part: string, label: string, placeholder = label) =>
     html`<input name=${`externalIds${part}${row}`} .value=${live(draft.entryOf(`externalIds${part}${row}`))}
       aria-label=${label} placeholder=${placeholder} list=${part === '+' ? 'systems' : nothing} aria-invalid=${issueOf(`externalIds+${row}`) ? 'true' : nothing}>`;
-  const added = ([system]: readonly [string, string], row: number) => {
-    const isOther = system !== String(draft.entryOf(`externalIds+${row}`)).trim();
-    return html`<div class="field full"><span class="columns">
-      ${input(row, '+', 'System', 'System, such as erp')} ${input(row, '=', 'ID in this system')}</span>
-      ${isOther ? html`<small>Other records call this system “${system}”, and so does this one.</small>` : nothing}
-      ${error(`externalIds+${row}`)}</div>`;
-  };
+  const added = (_: unknown, row: number) => html`<div class="field full"><span class="columns">
+    ${input(row, '+', 'System', 'System, such as erp')} ${input(row, '=', 'ID in this system')}</span>
+    ${error(`externalIds+${row}`)}</div>`;
   return html`<h2 class="full">External IDs</h2>
     <datalist id="systems">${[...systems].map((system) => html`<option value=${system}></option>`)}</datalist>
     ${Object.keys(draft.record.externalIds ?? {}).map(known)} ${draft.addedIds.map(added)} ${error('externalIds')}`;

@@ -75,12 +75,11 @@ export function chips(view: View, data: Data) {
     return html`<li class="chip">${text} ${printed} <a href=${others} .style=${'padding: 9px 13px; margin: 0 -8px'} aria-label=${`Remove: ${text}`}>×</a></li>`;
   };
   const groups = filterGroups(filters);
-  const keyOf = ({ field, value }: Filter) => `${field} ${value}`;
   // A record with one status has no other: "is not Done" is back once the status is removed.
   const isShown = (group: readonly Filter[]) => {
     const isOf = (other: Filter) => other.field === group[0]?.field && other.operator === 'eq';
-    const [chosen, left] = [filters.filter(isOf).map(keyOf), group.map(keyOf)];
-    return group[0]?.operator !== 'ne' || chosen.length === 0 || chosen.some((key) => left.includes(key));
+    const [chosen, left] = [filters.filter(isOf), group.map(({ value }) => value)];
+    return group[0]?.operator !== 'ne' || chosen.length === 0 || chosen.some(({ value }) => left.includes(value));
   };
   const total: number = data.all?.totalCount ?? 0;
   // The first start may be years ago.

@@ -45,7 +45,7 @@ class RecordForm extends HTMLElement {
 
   readonly #redraw = (): void => {
     // The problem, and the choice that solves it, are above the form.
-    if (this.#draft.problem) scrollTo(0, 0);
+    if (this.#draft.problem && this.isConnected) scrollTo(0, 0);
     this.#draw();
     this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   };
@@ -65,12 +65,15 @@ class RecordForm extends HTMLElement {
     const { kind, page, noun = kind } = this.#options;
     if (!this.#draft.check(this.querySelector('form'))) return;
     if (!isNew && !this.isUnsaved) return this.#leave();
+    const { search } = location;
     const stored = await this.#draft.store([this.#draft], isConfirmed);
+    // Until another page is read, this form is still there.
+    const isHere = this.isConnected && location.search === search;
+    if (!stored && !isHere) return report(`Not saved: ${this.#draft.problem || this.#draft.issues[0]?.message}`);
     if (!stored) return page.refresh();
     this.#isLeft = true;
     report(isNew ? `${title(noun)} created.` : 'Saved.', stored.range);
-    // Somebody may be on another page by now.
-    if (this.isConnected) this.#leave(stored.records[0]?.id);
+    if (isHere) this.#leave(stored.records[0]?.id);
   }
 
   #copy(): void {

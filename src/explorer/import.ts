@@ -253,7 +253,9 @@ class ImportDialog extends HTMLElement {
     const ended = this.#take(async (signal) => {
       if (isStale || localStorage.getItem(name) !== text)
         throw new Error('an import of this file has begun, or ended, in another tab. Try again to go on with it');
-      const save = () => writeEntry(name, run);
+      const save = () => {
+        if (!writeEntry(name, run)) throw new Error('this browser has no room left to keep the state of an import');
+      };
       save();
       this.#note = { name, text: JSON.stringify(run) };
       const key = keyOfChoices(run.workspace, this.#columns);

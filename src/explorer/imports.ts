@@ -2,17 +2,15 @@
 import { html, nothing } from 'lit-html';
 import { constantCase, pluralizeRecords } from '../model/labels.ts';
 import { addressOf } from './address.ts';
-import { kindNames, kindOf, nameOf, title, undoRunId, withoutId } from './kinds.ts';
+import { kindNames, kindOf, nameOf, title, undoRunId } from './kinds.ts';
 import { atMost, query, rowsOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
 import { button, cellOf, notice, recordTable, tableOf, toOverview } from './values.ts';
 import { report } from './writes.ts';
 
-/** The name of the file. An undo of an undo is the import again. */
+/** The name of the file, without the ID that makes the message unique. An undo of an undo is the import again. */
 const fileOf = ({ message, id }: Data): string =>
-  withoutId(message ?? id)
-    .replace('import of ', '')
-    .replace(/^(?:Undo of Undo of )+(.*)/s, '$1 again');
+  (message ?? id).replace(/import of | \([\w-]{1,64}\)$/g, '').replace(/^(?:Undo of Undo of )+(.*)/s, '$1 again');
 
 const countsOf = (run: Data, words = { created: 'new', updated: 'changed', deleted: 'deleted' }): string =>
   Object.entries(words)
@@ -56,7 +54,8 @@ function undoOf(run: Data, undo: Data | undefined, page: Page) {
 }
 
 function listOf({ nodes, pageInfo }: Data, page: Page) {
-  if (nodes.length === 0) return notice('No file was imported yet', toOverview);
+  const choose = page.mayWrite() ? button('Import a file', () => chooseFiles()) : toOverview;
+  if (nodes.length === 0) return notice('No file was imported yet', choose);
   const undoIn = ({ id }: Data) => nodes.find((other: Data) => other.id === undoRunId(id));
   const row = (run: Data) => [
     html`<a href=${addressOf({ view: 'imports', id: run.id })}>${fileOf(run)}</a> <div><small>${countsOf(run)}</small></div>`,

@@ -157,7 +157,7 @@ export const inWords = (message: string): string =>
 
 /** The message of an import, without the ID that makes it unique. */
 export const withoutId = (message: string): string =>
-  message.includes('import of ') ? message.replace(/ \([\w-]{1,64}\)$/, '') : message;
+  message.replace(/^((?:Undo of ){0,9}import of .{1,300}) \([\w-]{1,64}\)$/s, '$1');
 
 /** The run that undoes an import. An ID has at most 64 characters. */
 export const undoRunId = (id: string): string => `undo-${id.slice(-59)}`;

@@ -1,6 +1,6 @@
 /** Records that match a text: exact matches first, then texts that begin with it, then the others by their names. */
 import { kindOf, nameOf, numberedName, textFields } from './kinds.ts';
-import { ascending, atMost, externalIdConditions, query, spellingsOf, whereOf } from './queries.ts';
+import { ascending, atMost, descending, externalIdConditions, query, spellingsOf, whereOf } from './queries.ts';
 import type { Data } from './service.ts';
 
 const ignored = /\p{M}|[ -](?=\d)/gu;
@@ -50,8 +50,11 @@ export function bestQueries(kind: string, text: string, size: number, nodes: str
   ];
 }
 
-/** Finds all matches, by their names: the database may look at all records. */
+/** Finds all matches, by their names or the latest first: the database may look at all records. */
 export function allQuery(kind: string, text: string, size: number, nodes: string): string {
-  const orderBy = kindOf(kind).order.includes('name') ? [{ name: ascending }] : undefined;
+  const { order } = kindOf(kind);
+  const byName = order.includes('name') ? [{ name: ascending }] : undefined;
+  // Unfinished work is among the latest.
+  const orderBy = order.includes('startDate') ? [{ startDate: descending }] : byName;
   return part(kind, '', { first: atMost(size), where: whereOf({ kind, search: text }), orderBy }, nodes);
 }

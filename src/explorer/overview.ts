@@ -63,12 +63,12 @@ const finishedOf = ({ finished }: View, data: Data): readonly string[] =>
 
 function viewsOf(view: View, data: Data): readonly View[] {
   const unfinished = finishedOf(view, data).map((id) => `statusId.ne:${id}`);
-  // An allocation for a work order is no return, and whom to call about one is the company of its project.
-  const [returns, who] = [['workOrderId.isNull:true'], 'project,'];
+  // An allocation for a work order is no return.
+  const isNoOrder = ['workOrderId.isNull:true'];
   return groups.map(([, kind, sort, ...conditions]) => {
     const isReturn = kind === 'Allocation';
-    const filters = filtersOf(kind, [...conditions, ...(isReturn ? returns : []), ...unfinished]);
-    return { kind, filters, sort, columns: `asset,${isReturn ? who : ''}status,location,${sort}` };
+    const filters = filtersOf(kind, [...conditions, ...(isReturn ? isNoOrder : []), ...unfinished]);
+    return { kind, filters, sort, columns: `asset,${isReturn ? 'project,' : ''}status,location,${sort}` };
   });
 }
 

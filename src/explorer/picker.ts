@@ -1,6 +1,6 @@
 /**
  * An input that finds a record, or an ID of another system, by its name. Exact matches come first, then names that
- * begin with the text. Only an exact name is accepted without a choice.
+ * begin with the text. An exact name is accepted without a choice; Enter and Tab also take the only match.
  *
  * The input is invalid while its text names nothing. The text stays when the page is drawn again, unless `value` has
  * become another record.
@@ -77,6 +77,8 @@ class Picker extends AsyncDirective {
   #text: string | undefined;
   /** With the text that all matches have been read of. */
   #found: { targets: readonly Data[]; text: string | undefined; problem: string | undefined } | undefined;
+  /** The text of which matches are on the screen. */
+  #shownText: string | undefined;
   #reading = Promise.resolve();
   #active = -1;
   #isOpen = false;
@@ -115,7 +117,10 @@ class Picker extends AsyncDirective {
   }
 
   #show(targets: readonly Data[], text?: string, problem?: string): void {
-    this.#found = { targets, text, problem };
+    // The mark stays at its target, wherever it is now.
+    const marked = this.#found?.targets[this.#active]?.id;
+    this.#active = targets.findIndex(({ id }) => id === marked);
+    [this.#found, this.#shownText] = [{ targets, text, problem }, this.#typed];
     this.#draw();
   }
 
@@ -165,17 +170,21 @@ class Picker extends AsyncDirective {
 
   async #press(event: KeyboardEvent): Promise<void> {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const take = this.#choices()[this.#active]?.[1] ?? (() => this.#accept(true));
-    if (event.key === 'Tab' && !event.shiftKey && this.#isOpen) void take();
+    // The matches of an earlier text are on the screen until those of this one are read.
+    const isRead = this.#shownText === this.#typed;
+    const take = (isRead && this.#choices()[this.#active]?.[1]) || (() => this.#accept(true));
+    // Another match would be a surprise, and a new record, too.
+    const isShown = this.#active < 0 ? this.#found?.text === this.#typed : this.#found?.targets[this.#active];
+    if (event.key === 'Tab' && !event.shiftKey && this.#isOpen && isRead && isShown) void take();
     const isUsed = step !== undefined || (this.#isOpen && ['Enter', 'Escape'].includes(event.key));
     if (!isUsed) return;
     event.preventDefault();
     event.stopPropagation();
     if (!this.#isOpen) return this.#open();
-    if (event.key === 'Escape') return this.#pick(this.#options.value);
+    if (event.key === 'Escape') this.#isOpen = false;
     if (event.key === 'Enter') await take();
     const { length } = this.#choices();
-    if (step) this.#active = (Math.max(this.#active + step, step - 1) + length) % length;
+    if (step) this.#active = (Math.max(this.#active, step > 0 ? -1 : 0) + step + length) % length;
     this.#draw();
     document.getElementById(`${this.#options.id}-${this.#active}`)?.scrollIntoView({ block: 'nearest' });
   }

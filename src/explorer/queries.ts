@@ -45,9 +45,9 @@ export function selectionOf(kind: string, fields: readonly string[]): string {
     const type = typeOf(kind, field);
     // A link to a record that is not stored here has an ID only.
     const id = isRecord(type) && `${field}Id` in kindOf(kind).filters ? `${field}Id ` : '';
-    // Who has the asset of an allocation.
-    const who = kind === 'Allocation' && type === 'Project' ? ` company { ${namesOf('Company')} }` : '';
-    return isLink(type) ? `${id}${field} { ${namesOf(type)}${who} }` : field;
+    // The customer of an allocation is the company of its project.
+    const customer = kind === 'Allocation' && type === 'Project' ? ` company { ${namesOf('Company')} }` : '';
+    return isLink(type) ? `${id}${field} { ${namesOf(type)}${customer} }` : field;
   });
   return [...new Set(selected)].join(' ');
 }
@@ -132,11 +132,11 @@ export function externalIdConditions(kind: string, text: string): readonly objec
 /** The word must be in a text of the record, or of a record or label to which it leads. */
 function wordCondition(kind: string, word: string): object {
   const conditionsOf = (type: string) => textConditions(type, 'containsAlike', word);
-  // Who has the asset of an allocation.
-  const company = kind === 'Allocation' ? [{ project: { company: { or: conditionsOf('Company') } } }] : [];
+  // The customer of an allocation is the company of its project.
+  const customer = kind === 'Allocation' ? [{ project: { company: { or: conditionsOf('Company') } } }] : [];
   const links = [
     ...searchedLinks(kind).map((link) => ({ [link]: { or: conditionsOf(typeOf(kind, link)) } })),
-    ...company,
+    ...customer,
   ];
   return { or: [...conditionsOf(kind), ...links, ...withIds(kind, namedId(word))] };
 }

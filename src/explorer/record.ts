@@ -5,7 +5,7 @@
 import { html, nothing } from 'lit-html';
 import { labelKey, linkField as linkOf } from '../model/labels.ts';
 import { addressOf, type View } from './address.ts';
-import { findClashes } from './clashes.ts';
+import { clashNotice, findClashes } from './clashes.ts';
 import { formPage, isUnsaved } from './form.ts';
 import {
   columns,
@@ -26,14 +26,13 @@ import {
   button,
   cell,
   cellOf,
-  filledOf,
   isEmpty,
   link,
+  nonEmptyFields,
   notice,
   overdueMark,
   recordTable,
   time,
-  until,
 } from './values.ts';
 import { compareTurns, isOpen } from './work.ts';
 import { deleteRecord, rangeOfDeletion, rangeOfWrite, undo, undoMessage } from './writes.ts';
@@ -221,7 +220,7 @@ export function filterOfList(list: string, from: string, kind: string): { link: 
   return link === undefined ? undefined : { link, field: `${link}Id` in filters ? `${link}Id` : link };
 }
 
-/** Unfinished work first, the next at the top. Earlier works that are not read would come before the ones here. */
+/** Unfinished work first, the next at the top. Earlier work that was not read would come before the work here. */
 const inTurn = (nodes: readonly Data[], isWhole: boolean): readonly Data[] =>
   isWhole || !isOpen(nodes.at(-1) ?? {}) ? nodes.toSorted(compareTurns) : nodes;
 
@@ -246,7 +245,7 @@ function linkedRecords(from: string, found: Data, { mayWrite }: Page) {
   const tableOf = (shown: List) => {
     const { list, kind, link, field, nodes, totalCount } = shown;
     // The link would be the same in all rows.
-    const fields = filledOf(
+    const fields = nonEmptyFields(
       (columns[kind] ?? []).filter((name) => name !== link),
       nodes,
     ).slice(0, 5);
@@ -264,13 +263,6 @@ function linkedRecords(from: string, found: Data, { mayWrite }: Page) {
   const empty = isRecord(from) ? lists.filter(({ totalCount }) => totalCount === 0) : [];
   return html`${lists.filter(({ totalCount }) => totalCount > 0).map(tableOf)}
     <div class="row">${empty.map(addition)}</div>`;
-}
-
-function clashNotice(clashes: readonly Data[]) {
-  if (clashes.length === 0) return nothing;
-  const other = (node: Data) =>
-    html`<span>${link('WorkOrder', node, numberedName(node))} ${time(node.startDate)} ${until(node)}</span>`;
-  return html`<p class="notice card pad row"><b class="error">Double-booked</b> The asset also has ${clashes.slice(0, 3).map(other)} ${clashes.length > 3 ? `and ${clashes.length - 3} more` : nothing}</p>`;
 }
 
 function recordPage(view: View, { history, names, clashes = [] }: Data, found: Data, page: Page) {
@@ -322,9 +314,9 @@ export const record: Viewer = {
     const deletions: readonly Data[] = latest?.nodes ?? [];
     const names = await readNames(kind, [...deletions, ...(history?.nodes ?? [])]);
     yield { ...data, deletion: deletions[0], history: { ...history, horizon: data.changeHorizon }, names };
-    // An allocation has a list of its clashes.
-    if (kind === 'WorkOrder' && found)
-      yield { clashes: await findClashes(kind, [{ ...found, assetId: found.asset?.id ?? found.assetId }]) };
+    // An allocation has a list of its clashes. Without the others, the page is still right.
+    if (kind === 'WorkOrder' && found && !view.view)
+      yield { clashes: await findClashes(kind, [found]).catch(() => []) };
   },
   draw(view, data, page) {
     const { kind = '', id } = view;

@@ -2,11 +2,11 @@
 import { html, nothing, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type View, viewOf } from './address.ts';
-import { columns, kindNames, kindOf, numberedName, textFields, title, words } from './kinds.ts';
+import { columns, kindNames, kindOf, numberedName, title, words } from './kinds.ts';
 import { allQuery, bestQueries, rankMatches, rankOf } from './matches.ts';
 import { rowsOf } from './queries.ts';
 import { type Data, read, type Viewer, wait } from './service.ts';
-import { filledOf, notice, recordTable, time, toOverview, until } from './values.ts';
+import { nonEmptyFields, notice, recordTable, time, toOverview, until } from './values.ts';
 import { compareTurns } from './work.ts';
 
 const shownMatches = 5;
@@ -65,13 +65,8 @@ export function moveToSearch(event: KeyboardEvent): void {
   next.select?.();
 }
 
-/** As many columns as fit into any window, in the order of tables, with the number that people search and the times. */
-function shownFields(kind: string): readonly string[] {
-  const all = columns[kind] ?? [];
-  const sought = [...all.slice(0, 1), ...textFields(kind), 'startDate', 'endDate', ...all];
-  const shown = [...new Set(sought)].filter((field) => all.includes(field)).slice(0, 7);
-  return all.filter((field) => shown.includes(field));
-}
+/** As many columns as fit into any window. */
+const shownFields = (kind: string): readonly string[] => (columns[kind] ?? []).slice(0, 7);
 
 /** Kinds with an exact match come first. */
 function sectionsOf(data: Data, search: string): readonly { kind: string; matches: readonly Data[] }[] {
@@ -96,7 +91,7 @@ export const searchResults: Viewer = {
       const all = html`<p class="pad"><a href=${addressOf({ kind, search })}>All ${words(list)} that match</a></p>`;
       return html`<section>
         <h2>${title(list)}</h2>
-        ${recordTable(kind, shown, title(list), { fields: filledOf(shownFields(kind), shown) })}
+        ${recordTable(kind, shown, title(list), { fields: nonEmptyFields(shownFields(kind), shown) })}
         ${matches.length > shownMatches ? all : nothing}
       </section>`;
     });

@@ -31,6 +31,7 @@ export interface Viewer {
   queries(view: View, data: Data): readonly string[];
   /** Reads the data instead, where it is not read in turn. Gets the data that is shown. */
   read?(view: View, data: Data): AsyncGenerator<Data>;
+  /** `data.problem` is the error that ended the reading. */
   draw(view: View, data: Data, page: Page): Drawing;
 }
 

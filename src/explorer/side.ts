@@ -4,10 +4,10 @@ import { addressOf, homeOf, type View } from './address.ts';
 import { isFinished, kindNames, kindOf, title } from './kinds.ts';
 import { atMost, query, statusLabels, systems, whereOf } from './queries.ts';
 import { type Data, read } from './service.ts';
-import { chosenColumns } from './storage.ts';
+import { keptColumns } from './storage.ts';
 
-/** Reads the finished statuses, and the external IDs of the latest records, which have all systems in use. */
-async function readFinished(): Promise<readonly string[]> {
+/** Reads the IDs of finished statuses, and the systems of which the latest records have IDs. */
+async function readStatusesAndSystems(): Promise<readonly string[]> {
   const withIds = kindNames.map(kindOf).filter(({ fields }) => fields.externalIds);
   const queries = withIds.map(({ list }) => query(list, { last: atMost(100) }, 'nodes { externalIds }'));
   const { labels, ...latest } = await read(...queries, query('labels', statusLabels, 'nodes { key name }'));
@@ -18,7 +18,7 @@ async function readFinished(): Promise<readonly string[]> {
 
 /** Reads the numbers of records in the tables to which the links lead. */
 export async function readCounts(): Promise<Data> {
-  const finished = await readFinished();
+  const finished = await readStatusesAndSystems();
   const counted = kindNames.map((kind) =>
     query(kindOf(kind).list, { first: 0, where: whereOf(homeOf(kind, finished)) }, 'totalCount'),
   );
@@ -26,7 +26,7 @@ export async function readCounts(): Promise<Data> {
 }
 
 export function sideBar({ kind, search, view }: View, { finished = [], ...counts }: Data, viewer: string) {
-  const columns = chosenColumns();
+  const columns = keptColumns();
   const link = (to: View, text: string, count?: number) => {
     const isCurrent = kind === to.kind && (kind || (view === to.view && !search));
     // The name of a link does not change with every record.

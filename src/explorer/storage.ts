@@ -9,20 +9,21 @@ export function readEntry(name: string) {
   }
 }
 
-export function writeEntry(name: string, value: unknown): void {
+/** False without room. */
+export function writeEntry(name: string, value: unknown): boolean {
   try {
     localStorage.setItem(name, JSON.stringify(value));
+    return true;
   } catch {
-    throw new Error('this browser has no room left to keep the state of an import');
+    return false;
   }
 }
 
 /** The columns that were chosen last, by kind. */
-export const chosenColumns = (): Readonly<Record<string, string | undefined>> => readEntry('yardgraph.columns') ?? {};
-
-/** Without room, the address alone has the columns. */
-export function keepColumns(kind: string, columns?: string): void {
-  try {
-    writeEntry('yardgraph.columns', { ...chosenColumns(), [kind]: columns });
-  } catch {}
+export function keptColumns(): Readonly<Record<string, string>> {
+  const entries = Object.entries<string>(readEntry('yardgraph.columns') ?? {});
+  return Object.fromEntries(entries.filter(([, columns]) => typeof columns === 'string'));
 }
+
+export const keepColumns = (kind: string, columns?: string) =>
+  writeEntry('yardgraph.columns', { ...keptColumns(), [kind]: columns });

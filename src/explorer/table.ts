@@ -33,8 +33,6 @@ function changeColumn(field: string, step?: number): void {
 }
 
 function showColumns(view: View, columns?: string): void {
-  // The page would be loaded again.
-  if (columns === view.columns) return;
   keepColumns(view.kind ?? '', columns);
   location.assign(addressOf({ ...view, view: undefined, columns }));
 }
@@ -102,7 +100,8 @@ function emptyPage({ kind = '', search, filters }: View, mayWrite: boolean, all:
   const list = words(kindOf(kind).list);
   if (all?.totalCount !== 0 && (search || filters?.length))
     return notice(`No ${list} match`, html`<a class="button" href=${addressOf({ kind })}>Remove all conditions</a>`);
-  const entries = html`${button('Import a file', () => chooseFiles(kind))} ${statusLink(kind)}`;
+  const entries = html`${button('Import a file', () => chooseFiles(kind))}
+    ${statusLink(kind)}`;
   return notice(`No ${list} are stored yet`, mayWrite ? entries : nothing);
 }
 

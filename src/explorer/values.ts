@@ -143,7 +143,7 @@ export const isEmpty = (record: Data, field: string): boolean =>
   (record[field] ?? record[`${field}Id`] ?? null) === null || JSON.stringify(record[field]) === '{}';
 
 /** The first column, and the others that have a value. */
-export const filledOf = (fields: readonly string[], nodes: readonly Data[]): readonly string[] =>
+export const nonEmptyFields = (fields: readonly string[], nodes: readonly Data[]): readonly string[] =>
   fields.filter((field, at) => at === 0 || nodes.some((node) => !isEmpty(node, field)));
 
 /**
@@ -158,7 +158,8 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
   const isRare = (field: string) => nodes.filter((node) => isEmpty(node, field)).length > nodes.length / 2;
   const rank = (field: string) => (isRare(field) ? Infinity : preferred.indexOf(typeOf(kind, field)) >>> 0);
   const onPhone = others.toSorted((a, b) => rank(a) - rank(b)).slice(0, 2);
-  const isBelow = (field: string) => !onPhone.includes(field) && /^(Asset|Location|Project)$/.test(typeOf(kind, field));
+  const isBelow = (field: string) =>
+    !onPhone.includes(field) && /^(Asset|Location|Project|Status)$/.test(typeOf(kind, field));
   const classOf = (field: string) => {
     const width = widthClass(kind, field);
     if (field === first) return isOfTime ? 'name' : width || 'name';
@@ -178,7 +179,8 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
       : html`<div class=${others.includes('endDate') ? 'phone' : nothing}>${until(node)}</div>`;
   const row = (node: Data) => html`<tr>
     ${isPickable ? pick(node) : nothing}
-    <th scope="row">${link(kind, node, nameIn(node))} ${phoneLine(...others.filter(isBelow).flatMap((field) => [node[field], node[field]?.company]))}
+    <th scope="row">${link(kind, node, nameIn(node))} ${isOfTime && !fields.includes('endDate') ? html`<div>${until(node)}</div>` : nothing}
+      ${phoneLine(...others.filter(isBelow).flatMap((field) => [node[field], node[field]?.company]))}
       ${onPhone.includes('status') ? nothing : below(node)}</th>
     ${others.map((field) => html`<td class=${classOf(field)}>${tableCell(kind, field, node)}${field === 'status' ? marks(node) : field === 'startDate' ? end(node) : nothing}</td>`)}
   </tr>`;
@@ -193,8 +195,9 @@ function pickAll({ target }: Event): void {
   for (const box of document.querySelectorAll<HTMLInputElement>('[name=pick]')) box.checked = checked;
 }
 
-export const button = (text: string, onClick: (event: MouseEvent) => void, classes = '') =>
-  html`<button type="button" class=${classes} @click=${onClick}>${text}</button>`;
+/** After the first click of a double click, another button may be in its place. */
+export const button = (text: string, onClick: () => void, classes = '') =>
+  html`<button type="button" class=${classes} @click=${({ detail }: MouseEvent) => detail < 2 && onClick()}>${text}</button>`;
 
 export function menu(texts: Readonly<Data>, chosen: string, choose: (value: string) => void, label?: string) {
   const option = ([value, text]: [string, string]) =>
@@ -228,14 +231,6 @@ export function moveInTable(event: KeyboardEvent): void {
   if (!next) return;
   event.preventDefault();
   next.focus();
-}
-
-/** A click anywhere in a row leads to its record, except one that selects a text. */
-export function openRow({ target, ctrlKey, metaKey, shiftKey }: MouseEvent): void {
-  const from = target as HTMLElement;
-  const isOther = from.closest('a, button, input, label, select, .pick') || ctrlKey || metaKey || shiftKey;
-  if (isOther || getSelection()?.toString()) return;
-  from.closest('tbody tr')?.querySelector<HTMLElement>('th a')?.click();
 }
 
 /** Without https, browsers have no other clipboard than their own command. */

@@ -1,4 +1,4 @@
-/** The time of work: overdue, next, or that of other work of the same asset. */
+/** When work is overdue, comes next, or overlaps other work of the same asset. */
 import { clockTexts } from './clock.ts';
 import { isFinished } from './kinds.ts';
 import type { Data } from './service.ts';
@@ -17,10 +17,9 @@ export function compareTurns(a: Data, b: Data): number {
   return Number(isOpen(b)) - Number(isOpen(a)) || (first.startDate ?? '').localeCompare(second.startDate ?? '');
 }
 
-/** Whether two unfinished records have the same asset at the same time. A date is the whole day of the clock. */
-export function isClash(kind: string, one: Data, other: Data): boolean {
-  const assetOf = ({ asset, assetId }: Data): string | undefined => asset?.id ?? assetId;
-  if (one.id === other.id || !assetOf(one) || assetOf(one) !== assetOf(other)) return false;
+/** Whether two records have the same asset at the same time. A date is the whole day of the clock. */
+export function isOverlap(kind: string, one: Data, other: Data): boolean {
+  if (one.id === other.id || !one.assetId || one.assetId !== other.assetId) return false;
   const clockOf = (value: string | null, midnight: string) => {
     const [day, time] = clockTexts(value);
     return `${day} ${time || midnight}`;
@@ -28,6 +27,8 @@ export function isClash(kind: string, one: Data, other: Data): boolean {
   const never = kind === 'Allocation' ? '9999' : '';
   const endOf = ({ endDate }: Data) => (endDate ? clockOf(endDate, '24') : never);
   const begins = (record: Data, before: Data) => record.startDate && clockOf(record.startDate, '') < endOf(before);
-  const isMet = begins(one, other) && begins(other, one);
-  return isMet && ![one, other].some(({ status }) => isFinished(status ?? {}));
+  return begins(one, other) && begins(other, one);
 }
+
+export const isClash = (kind: string, one: Data, other: Data): boolean =>
+  isOverlap(kind, one, other) && ![one, other].some(({ status }) => isFinished(status ?? {}));

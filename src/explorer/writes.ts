@@ -49,15 +49,14 @@ export async function store(kind: string, input: readonly Data[], rejectsClashes
   return { records, range };
 }
 
-const message = document.getElementById('message') as HTMLElement;
+const [message, page] = ['message', 'main'].map((id) => document.getElementById(id)) as [HTMLElement, HTMLElement];
 
 /** Shows a message, which may undo the changes of a range. For the keyboard, it is before the content. */
-export function report(text: string, range?: ChangeRange, options?: UndoOptions): void {
+export function report(text: string, range?: ChangeRange, options: UndoOptions = {}): void {
   message.dataset.pages = range || document.querySelector('record-form') ? '0' : '1';
   if (text) document.dispatchEvent(new Event('report'));
-  // A double click does not press the button that takes its place.
-  const press = ({ detail }: MouseEvent) => detail < 2 && range && void undo(range, options);
-  const content = html`<span>${text}</span> ${range ? button(options?.word === 'redone' ? 'Redo' : 'Undo', press) : nothing}
+  const { word, label = word === 'redone' ? 'Redo' : 'Undo' } = options;
+  const content = html`<span>${text}</span> ${range ? button(label, () => void undo(range, options)) : nothing}
     <button type="button" class="bare" aria-label="Close" @click=${() => report('')}>×</button>`;
   render(
     html`<div role="status" tabindex="-1" class=${text ? 'toast floats pad row' : ''}
@@ -66,7 +65,7 @@ export function report(text: string, range?: ChangeRange, options?: UndoOptions)
   );
   // A button that was pressed here is gone.
   if (document.activeElement === document.body || (!text && message.contains(document.activeElement)))
-    document.querySelector<HTMLElement>(text ? '#message [role]' : '#main')?.focus();
+    (document.querySelector<HTMLElement>(text ? '#message [role]' : '.bulk button') ?? page).focus();
 }
 
 /** A message with an undo, or of a form, goes along to the next page, and no further. A form is for another write. */
@@ -96,6 +95,8 @@ const failure = (what: string, { message, mayBeStored }: Data): string =>
 interface UndoOptions {
   /** By default `undone`. After `undone` the button says *Redo*, and otherwise *Undo*. */
   readonly word?: 'undone' | 'redone' | 'restored';
+  /** Of the button of the message. */
+  readonly label?: string;
   /** The record that a message names in place of the number of changes. */
   readonly noun?: string;
   /** Called once all changes are undone. */
@@ -124,7 +125,7 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>, options: U
     });
   } catch (error) {
     // A second try undoes nothing twice.
-    report(failure(`Not ${word}`, error as Error), undoing, options);
+    report(failure(`Not ${word}`, error as Error), undoing, { ...options, label: 'Try again' });
   }
   // It leads to no other page.
   message.dataset.pages = '1';

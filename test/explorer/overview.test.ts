@@ -325,5 +325,9 @@ describeInChromium('the overview', () => {
     await other.data('mutation ($input: [WorkOrderPatch!]!) { updateWorkOrders(input: $input) { id } }', { input });
     await page.goto(`${origin}/explore?search=lift`);
     await expect.poll(orders).toEqual(inTurn);
+    const past = Array.from({ length: 7 }, (_, at) => order(`Before ${at}`, day(-30), day(-29), 'done'));
+    await other.create('/work-orders', ...past);
+    await page.reload();
+    await expect.poll(orders).toEqual(inTurn);
   });
 });
