@@ -229,6 +229,12 @@ describeInChromium('the map of locations', () => {
     // The way back to all, and from afar to all places of a cluster.
     await page.getByRole('button', { name: 'All locations' }).click();
     await page.waitForURL(/#12\/53\.09/);
+    // Its position in the address is no other page.
+    const reads: string[] = [];
+    page.on('request', (request) => request.url().endsWith('/graphql') && reads.push(request.url()));
+    await page.evaluate('history.replaceState(history.state, "", location.href)');
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
+    expect(reads).toEqual([]);
     await page.goto('about:blank');
     await page.goto(`${origin}${map}#5/53.09/8.8`);
     await page.getByText('live', { exact: true }).waitFor();
