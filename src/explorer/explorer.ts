@@ -249,7 +249,7 @@ window.navigation?.addEventListener('navigate', (event) => {
   const id = activeElement?.id ?? '';
   // Not where the map writes its position.
   if (search !== location.search) document.querySelector<HTMLDialogElement>('dialog[open]')?.close();
-  const isFilter = !isBack && !!activeElement?.closest('#filter, .chips');
+  const isFilter = !isBack && !!activeElement?.closest('#filter, .chips, .facets, td .chip');
   const href = (main.contains(activeElement) && activeElement?.getAttribute('href')) || '';
   // While a page is read, the one before is on the screen.
   if (!main.ariaBusy) leftBy.set(window.navigation?.currentEntry?.key ?? '', { href, top: scrollY });

@@ -95,7 +95,7 @@ const failure = (what: string, { message, mayBeStored }: Data): string =>
 interface UndoOptions {
   /** By default `undone`. After `undone` the button says *Redo*, and otherwise *Undo*. */
   readonly word?: 'undone' | 'redone' | 'restored';
-  /** Of the button of the message. */
+  /** The text of the button in the message. */
   readonly label?: string;
   /** The record that a message names in place of the number of changes. */
   readonly noun?: string;

@@ -703,6 +703,8 @@ describeInChromium('a work order in the explorer', () => {
       }
       await status(page).getByText('Work order created.').waitFor();
       const marks = page.locator('.notice', { hasText: 'Double-booked' }).getByRole('link');
+      // The keyboard is beside the undo.
+      await page.locator('.toast:focus').waitFor();
       await expect.poll(() => marks.count()).toBe(clash ? 1 + Number(/\d(?= more)/.exec(clash)) : 0);
     }
     // What is finished occupies nothing.

@@ -192,6 +192,7 @@ describeInChromium('the overview', () => {
     await expect.poll(values).toEqual(['open 6', 'Erledigt 1', 'On hold 1', 'yard 8', 'repair 2']);
     await facets.getByRole('link', { name: 'repair' }).click();
     await expect.poll(values).toEqual(['On hold 1', 'open 1', 'yard 2', 'repair 2']);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Filter');
     expect(await rows(page).count()).toBe(2);
     await facets.getByRole('link', { name: 'On hold' }).click();
     // Another status can be chosen instead.
