@@ -18,7 +18,7 @@ function overlapFilter(kind: string, { assetId, startDate: start, endDate: end }
   return { assetId: { eq: assetId }, startDate, or: ends };
 }
 
-/** The records of other IDs that clash with one of these. The service also rejects an allocation over a finished one. */
+/** The records of other IDs that clash with one of these. As in the service, allocations clash with finished ones. */
 export async function findClashes(kind: string, records: readonly Data[]): Promise<readonly Data[]> {
   const isAllocation = kind === 'Allocation';
   if (!isAllocation && kind !== 'WorkOrder') return [];
