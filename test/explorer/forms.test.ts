@@ -797,7 +797,7 @@ describeInChromium('a work order in the explorer', () => {
     await page.locator('tbody th a').first().click();
     await page.locator('.facts').getByText('KOCH').waitFor();
     await page.goBack();
-    await page.getByRole('heading', { name: 'Crane 2', exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'Quay KOCH' }).waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await status(page).getByText('CR-2 Crane 2 cannot be deleted, because it is needed by 1 allocation.').waitFor();
     // A failure does not go along.
