@@ -194,7 +194,8 @@ export function pressInRow(event: KeyboardEvent): void {
   // A range begins at a row that was not selected.
   if (!box.checked) for (const other of all) other.dataset.last = other === box ? 'true' : '';
   const [at, first] = [all.indexOf(box), all.findIndex(({ dataset }) => dataset.last)];
-  const isBack = first >= 0 && Math.sign(first - at) === step;
+  const range = all.slice(Math.min(at, first), Math.max(at, first) + 1);
+  const isBack = first >= 0 && Math.sign(first - at) === step && range.every(({ checked }) => checked);
   [box.checked, (all[at + step] ?? box).checked] = [!isBack, true];
   box.dispatchEvent(new Event('change', { bubbles: true }));
 }

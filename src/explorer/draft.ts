@@ -91,8 +91,8 @@ export class Draft {
   }
 
   #set(input: string, entry: Entry): void {
-    // The choice of a proposed value stays when the proposal changes.
-    const isGiven = this.#proposalOf(input) === '' && entryText(entry) === entryText(this.#given(input));
+    // An entry stays where another value would be proposed.
+    const isGiven = !this.#isProposed(input) && entryText(entry) === entryText(this.#given(input));
     if (isGiven) this.#entries.delete(input);
     else this.#entries.set(input, entry);
   }
@@ -153,11 +153,15 @@ export class Draft {
     return stored === '' ? this.#proposalOf(input) : stored;
   }
 
+  #isProposed(input: string): boolean {
+    return this.kind === 'WorkOrder' && this.record.id === undefined && ['locationId', 'endDate'].includes(input);
+  }
+
   /** A new work order is where its asset is, and ends on the day on which it starts. */
   #proposalOf(input: string): Entry {
-    if (this.kind !== 'WorkOrder' || this.record.id !== undefined) return '';
-    if (input === 'locationId') return (this.entryOf('assetId') as Data).currentLocation ?? '';
-    return input === 'endDate' ? clockTexts(this.timeOf('startDate').value)[0] : '';
+    if (!this.#isProposed(input)) return '';
+    if (input === 'endDate') return clockTexts(this.timeOf('startDate').value)[0];
+    return (this.entryOf('assetId') as Data).currentLocation ?? '';
   }
 
   /** The names of the fields with entries. */

@@ -173,9 +173,10 @@ class Picker extends AsyncDirective {
     // The matches of an earlier text are on the screen until those of this one are read.
     const isRead = this.#shownText === this.#typed;
     const take = (isRead && this.#choices()[this.#active]?.[1]) || (() => this.#accept(true));
-    // Another match would be a surprise, and a new record, too.
-    const isShown = this.#active < 0 ? this.#found?.text === this.#typed : this.#found?.targets[this.#active];
-    if (event.key === 'Tab' && !event.shiftKey && this.#isOpen && isRead && isShown) void take();
+    // A number may be the beginning of another one, which nobody has seen; and Tab stores no new record.
+    const isSeen = this.#found?.text === this.#typed || !/\d/.test(this.#typed);
+    const isSure = this.#active < 0 ? isSeen : isRead && this.#found?.targets[this.#active];
+    if (event.key === 'Tab' && !event.shiftKey && this.#isOpen && isSure) void take();
     const isUsed = step !== undefined || (this.#isOpen && ['Enter', 'Escape'].includes(event.key));
     if (!isUsed) return;
     event.preventDefault();

@@ -550,7 +550,16 @@ describeInChromium('a work order in the explorer', () => {
     expect(await times(['startDate', '2036-12-01'], ['startDate.time', '19:00'])).toBe('2036-12-02');
     await times(['endDate', '2036-12-08'], ['startDate.time', ''], ['startDate', '2036-12-08']);
     expect(await times(['startDate', '2036-12-02'])).toBe('2036-12-08');
-    expect(await times(['endDate', ''], ['startDate', ''], ['startDate', '2036-12-05'])).toBe('');
+    for (const start of ['startDate', 'endDate'])
+      expect(
+        await times(
+          ['endDate', '2036-12-09'],
+          [start, ''],
+          ['endDate', ''],
+          ['startDate', ''],
+          ['startDate', '2036-12-05'],
+        ),
+      ).toBe('');
     await times(['startDate', '']);
     // A list that was only looked at chooses nothing: the place is that of the asset.
     await link('Location').click();
@@ -562,6 +571,10 @@ describeInChromium('a work order in the explorer', () => {
     await link('Asset').press('Tab');
     await page.getByText('A proposal: the asset is here now.').waitFor();
     expect(await place()).toEqual(['CR-1 Crane', 'North yard']);
+    // Without digits, also one that is still looked for.
+    await link('Location').fill('north');
+    await link('Location').press('Tab');
+    await expect.poll(() => link('Location').inputValue()).toBe('North yard');
     await link('Location').fill('Site 9');
     let respond = () => {};
     const isChosen = new Promise<void>((resolve) => {
@@ -848,6 +861,16 @@ describeInChromium('a work order in the explorer', () => {
     await page.goto(`${origin}/explore?kind=WorkOrder&search=B&sort=-name`);
     await page.getByLabel('Select B 2').check();
     await page.getByLabel('Select B 1').click({ modifiers: ['Shift'] });
+    // No range leads from here to the last one.
+    await page.getByLabel('Select B 0').check();
+    await page.getByLabel('Select B 1').uncheck();
+    await page.getByLabel('Select B 0').uncheck();
+    await page.getByLabel('Select B 0').check();
+    await page.getByLabel('Select B 2').press('Shift+ArrowDown');
+    await page.getByText('3 selected').waitFor();
+    await page.getByLabel('Select B 0').uncheck();
+    await page.getByLabel('Select B 1').click();
+    await page.getByLabel('Select B 1').click();
     for (const [name, way] of [
       ['B 1', 'Down'],
       ['B 0', 'Up'],
