@@ -100,8 +100,7 @@ function emptyPage({ kind = '', search, filters }: View, mayWrite: boolean, all:
   const list = words(kindOf(kind).list);
   if (all?.totalCount !== 0 && (search || filters?.length))
     return notice(`No ${list} match`, html`<a class="button" href=${addressOf({ kind })}>Remove all conditions</a>`);
-  const entries = html`${button('Import a file', () => chooseFiles(kind))}
-    ${statusLink(kind)}`;
+  const entries = html`${button('Import a file', () => chooseFiles(kind))} ${statusLink(kind)}`;
   return notice(`No ${list} are stored yet`, mayWrite ? entries : nothing);
 }
 

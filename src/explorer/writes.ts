@@ -93,7 +93,7 @@ const failure = (what: string, { message, mayBeStored }: Data): string =>
     : `${what}: ${message}.`;
 
 interface UndoOptions {
-  /** By default `undone`. After `undone` the button says *Redo*, and otherwise *Undo*. */
+  /** By default `undone`. A button that has `redone` says *Redo*, and any other *Undo*. */
   readonly word?: 'undone' | 'redone' | 'restored';
   /** The text of the button in the message. */
   readonly label?: string;
