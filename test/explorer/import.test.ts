@@ -435,8 +435,9 @@ describeInChromium('a file in the explorer', () => {
     for (const _ of ['first', 'second']) await page.keyboard.press('Escape');
     await drop(page, 'other.csv', new TextEncoder().encode('name\nPump\n'));
     await page.getByRole('heading', { name: 'Import assets.csv' }).waitFor();
+    await expect.poll(() => asked).toEqual(Array(5).fill(question));
     await page.evaluate('location.reload()');
-    await expect.poll(() => asked).toEqual([...Array(5).fill(question), 'beforeunload']);
+    await expect.poll(() => asked.slice(5)).toEqual(['beforeunload']);
   });
 
   test.each([
