@@ -229,7 +229,8 @@ describeInChromium('the map of locations', () => {
     // The way back to all, and from afar to all places of a cluster.
     await page.getByRole('button', { name: 'All locations' }).click();
     await page.waitForURL(/#12\/53\.09/);
-    // Its position in the address is no other page.
+    // Its position in the address is no other page. What has changed was counted before.
+    await page.locator('#side a', { hasText: /^Locations\s+7$/ }).waitFor({ state: 'attached' });
     const reads: string[] = [];
     page.on('request', (request) => request.url().endsWith('/graphql') && reads.push(request.url()));
     await page.evaluate('history.replaceState(history.state, "", location.href)');
