@@ -230,7 +230,7 @@ describeInChromium('the map of locations', () => {
     await page.getByRole('button', { name: 'All locations' }).click();
     await page.waitForURL(/#12\/53\.09/);
     // Its position in the address is no other page. What has changed was counted before.
-    await page.locator('#side a', { hasText: /^Locations\s+7$/ }).waitFor({ state: 'attached' });
+    await page.locator('#side a', { hasText: /^Locations\s+8$/ }).waitFor({ state: 'attached' });
     const reads: string[] = [];
     page.on('request', (request) => request.url().endsWith('/graphql') && reads.push(request.url()));
     await page.evaluate('history.replaceState(history.state, "", location.href)');
