@@ -33,14 +33,19 @@ export function searchEverywhere({ kind, search }: View) {
   return keyed(location.search, html`<div @input=${suggest} @focusout=${leave}>${form}${best}</div>`);
 }
 
-/** The last text wins, and failures are silent. */
+/** The last text wins, and failures are silent. Where no match is exact or a beginning, all matches are read. */
 async function suggest({ target: input, currentTarget: { lastElementChild: list } }: Data): Promise<void> {
   const [search, address] = [input.value.trim(), location.search];
   const isLast = () => input.matches(':focus') && input.value.trim() === search && address === location.search;
   await wait(150);
   if (!isLast()) return;
-  const found = search.length > 1 ? await read(searchResults.queries({ search }, {})[0] ?? '').catch(() => ({})) : {};
-  if (!isLast()) return;
+  const queries = search.length > 1 ? searchResults.queries({ search }, {}) : [];
+  let found: Data = {};
+  for (const [at, query] of queries.entries()) {
+    if (at === 1 && sectionsOf(found, search).length > 0) break;
+    found = { ...found, ...(await read(query).catch(() => ({}))) };
+    if (!isLast()) return;
+  }
   const line = (kind: string) => (match: Data) =>
     html`<a class="row pad" href=${addressOf({ kind, id: match.id })}>${numberedName(match)}
       <small>${title(kind)} ${match.startDate && time(match.startDate)} ${until(match)}</small></a>`;

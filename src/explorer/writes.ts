@@ -173,7 +173,7 @@ export async function deleteRecord(kind: string, record: Data, page: Page): Prom
   try {
     const found = await findReferences(kind, record.id, 'REFUSE');
     const needed = found && (await findReferences(kind, record.id, 'CLEAR'));
-    if (needed) return report(`${name} cannot be deleted, because it is needed by ${needed}.`);
+    if (needed) return report(`${name} cannot be deleted, because it is needed by ${needed}, listed below.`);
     const cleared = `It is used by ${found}. Links to this ${words(kind)} are cleared, and nothing else is deleted.`;
     if (!confirm(`Delete ${name}? ${found ? cleared : 'No other record refers to it.'}`)) return;
     // Other records lose their links to this one: their changes have the same message.

@@ -812,7 +812,9 @@ describeInChromium('a work order in the explorer', () => {
     await page.goBack();
     await page.getByRole('cell', { name: 'Quay KOCH' }).waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
-    await status(page).getByText('CR-2 Crane 2 cannot be deleted, because it is needed by 1 allocation.').waitFor();
+    await status(page)
+      .getByText('CR-2 Crane 2 cannot be deleted, because it is needed by 1 allocation, listed below.')
+      .waitFor();
     // A failure does not go along.
     await page.getByRole('link', { name: 'Projects', exact: true }).click();
     await page.getByRole('heading', { name: 'Projects' }).waitFor();
