@@ -46,23 +46,30 @@ function graphqlError(response: ApiResponse): GraphqlError {
   const { isWrite, status, body } = response;
   const errors = errorsIn(body) ?? [];
   const data = isObject(body) ? body.data : undefined;
-  const mayBeStored = isWrite && (status >= 500 || !errors.every((error) => storedNothing(error, data)));
+  const mayBeStored = isWrite && !errors.every((error) => storedNothing(error, data, status));
   const message = errors.map((error) => error.message).join('; ');
   const items = errors.flatMap(itemsIn);
   return new GraphqlError(message, { ...detailsOf(response), errors, data, items, mayBeStored });
 }
 
 /**
- * Nothing is stored if the error has no path, because nothing was executed, or if it rejects the input of the only
- * field. Of several fields, an earlier one may be stored.
+ * Nothing is stored if the error has no path, because nothing was executed, or if the only field was rejected. Of
+ * several fields, an earlier one may be stored.
  */
-function storedNothing({ path, extensions }: GraphqlErrorItem, data: unknown): boolean {
-  if (path === undefined) return true;
+function storedNothing({ path, extensions }: GraphqlErrorItem, data: unknown, status: number): boolean {
+  if (path === undefined) return status < 500;
   const isOnlyField = path.length === 1 && isObject(data) && Object.keys(data).length === 1;
   return isOnlyField && rejections.has(extensions?.code) && extensions?.mayBeStored !== true;
 }
 
-const rejections: ReadonlySet<unknown> = new Set(['BAD_USER_INPUT', 'CONFLICT', 'FORBIDDEN', 'NOT_FOUND']);
+/** A service that is unavailable says itself what it may have stored. */
+const rejections: ReadonlySet<unknown> = new Set([
+  'BAD_USER_INPUT',
+  'CONFLICT',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'SERVICE_UNAVAILABLE',
+]);
 
 /** Paths of issues start with the argument, in an import followed by the list. */
 function itemsIn({ extensions }: GraphqlErrorItem): FailingItem[] {

@@ -158,6 +158,16 @@ describe('a write that may be stored', () => {
     const error = await errorOf(ServiceError, client({ retries: 0 }).graphql('mutation { first: a second: b }'));
     expect([error.status, error.mayBeStored]).toEqual([503, true]);
   });
+
+  test.each([
+    [{ code: 'SERVICE_UNAVAILABLE' }, false],
+    [{ code: 'SERVICE_UNAVAILABLE', mayBeStored: true }, true],
+    [{ code: 'INTERNAL_SERVER_ERROR' }, true],
+  ])('may be the only mutation, of which the service says what is stored: %j', async (extensions, mayBeStored) => {
+    server.replies = [json(503, { data: { a: null }, errors: [{ message: 'away', path: ['a'], extensions }] })];
+    const error = await errorOf(ServiceError, client({ retries: 0 }).graphql('mutation { a }'));
+    expect(error.mayBeStored).toBe(mayBeStored);
+  });
 });
 
 describe('the key', () => {
