@@ -37,13 +37,16 @@ export type View = { readonly [name in (typeof texts)[number]]?: string | undefi
 /** The query of a table names each of them, and may have 50 aliases and 2,000 tokens. */
 export const maxFinished = 40;
 
-/** The table of a kind as people open it: unfinished work, or work orders from today on without a finished status. */
-export function homeOf(kind: string, finished: readonly string[]): View {
-  const unfinished = finished.slice(0, maxFinished).map((id) => `statusId.ne:${id}`);
-  const conditions = kind === 'WorkOrder' && finished.length === 0 ? ['startDate.gte:today'] : unfinished;
+/**
+ * The table of a kind as people open it: unfinished work, or work orders from today on without a finished status. All
+ * records, the latest first, until the finished statuses are known.
+ */
+export function homeOf(kind: string, finished?: readonly string[]): View {
+  const unfinished = finished?.slice(0, maxFinished).map((id) => `statusId.ne:${id}`) ?? [];
+  const conditions = kind === 'WorkOrder' && finished?.length === 0 ? ['startDate.gte:today'] : unfinished;
   const filters = kind === 'Asset' ? [] : filtersOf(kind, conditions);
-  const { order } = kindOf(kind);
-  return { kind, filters, sort: ['startDate', 'uid', 'number', 'name'].find((field) => order.includes(field)) };
+  const sort = ['startDate', 'uid', 'number', 'name'].find((field) => kindOf(kind).order.includes(field));
+  return { kind, filters, sort: finished ? sort : sort?.replace(/^startDate/, '-startDate') };
 }
 
 /** Reads the view of an address. Unknown orders and filters are left out. */

@@ -45,12 +45,24 @@ export function readKinds() {
     // An ID has the type to which it leads.
     const linkOf = (input) => fieldsOf(name).find((field) => `${field.name}Id` === input.name);
     const typeOfInput = (input) => typeOf(linkOf(input) ?? input).name;
+    // The records that a link may be within are those of a tree.
+    const linked = (filter) => filters.find((field) => `${field.name}Id` === filter.name);
+    const isOfTree = (filter) =>
+      fieldsOf(linked(filter) && typeOf(linked(filter)).name).some((field) => field.name === 'within');
+    const typeOfFilter = (filter) => (isOfTree(filter) ? 'TreeFilter' : typeOf(filter).name);
     const isRequired = (field) => isNonNullType(field.type) && inputs.some((input) => input.name === field.name);
     const kind = {
       one: query.name,
       list: lists[name] ?? '',
       fields: typesByName(fieldsOf(name).filter(isShown).filter(isStored)),
-      filters: typesByName(filters.filter((field) => filterTypes.includes(typeOf(field).name))),
+      filters: {
+        ...typesByName(
+          filters.filter((field) => filterTypes.includes(typeOf(field).name)),
+          typeOfFilter,
+        ),
+        // Without an allocation in a period.
+        ...(name === 'Asset' && { free: 'PeriodFilter' }),
+      },
       // Orders by distance need a point.
       order: fieldsOf(`${name}OrderBy`).flatMap((field) => (typeOf(field).name === 'PointInput' ? [] : [field.name])),
       lists: listsOf(name),
@@ -63,7 +75,11 @@ export function readKinds() {
   const isOperator = (name) => !['in', 'ignoreCase'].includes(name) && !/alike/i.test(name);
   return {
     kinds: Object.fromEntries(queries.map(kindOf)),
-    operators: Object.fromEntries(filterTypes.map((type) => [type, operatorsOf(type).filter(isOperator)])),
+    operators: {
+      ...Object.fromEntries(filterTypes.map((type) => [type, operatorsOf(type).filter(isOperator)])),
+      TreeFilter: ['within', ...operatorsOf('IdFilter').filter(isOperator)],
+      PeriodFilter: ['during'],
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import { ref } from 'lit-html/directives/ref.js';
 import { capitalized } from '../model/labels.ts';
 import { addressOf, type Filter, textOf, type View } from './address.ts';
 import { dayWords } from './days.ts';
-import { countText, inOrder, isLink, kindOf, linkOf, nameOf, operators, title, typeOf } from './kinds.ts';
+import { countText, inOrder, isLink, isOfTime, kindOf, linkOf, nameOf, operators, title, typeOf } from './kinds.ts';
 import { picker } from './picker.ts';
 import { filterGroups, groupsQuery, namesOf, query, whereOf } from './queries.ts';
 import type { Data } from './service.ts';
@@ -20,12 +20,14 @@ const operatorNames: Readonly<Record<string, readonly [name: string, ofTime?: st
   'contains:': ['contains'],
   'eq:': ['is'],
   'ne:': ['is not'],
+  'within:': ['is within'],
   'startsWith:': ['starts with'],
   'endsWith:': ['ends with'],
   'gt:': ['above', 'after'],
   'gte:': ['from'],
   'lt:': ['below', 'before'],
   'lte:': ['up to', 'until'],
+  'during:': ['all of'],
   'isNull:true': ['is empty'],
   'isNull:false': ['is not empty'],
 };
@@ -51,7 +53,7 @@ export const filterNames = ({ kind = '', filters = [] }: View): readonly string[
 function valueText(kind: string, { field, value }: Filter, target: Data | null | undefined): string {
   if (target === null) return `${value} (not stored here)`;
   if (target) return nameOf(target);
-  if (kindOf(kind).filters[field] !== 'DateTimeFilter') return yesNo(value);
+  if (!isOfTime(kindOf(kind).filters[field])) return yesNo(value);
   return dayWords(value)?.words ?? timeTexts(value).text;
 }
 
@@ -69,7 +71,7 @@ export function chips(view: View, data: Data) {
     const name = operatorName(type, `${operator}:${isNull ? value : ''}`);
     const values = group.map((filter) => valueText(kind, filter, data[`filter${filters.indexOf(filter)}`]));
     const text = [title(linkOf(field)), name, isNull ? '' : alternatives.format(values)].join(' ').trim();
-    const dates = type === 'DateTimeFilter' ? group.flatMap(({ value }) => dayWords(value)?.dates ?? []) : [];
+    const dates = isOfTime(type) ? group.flatMap(({ value }) => dayWords(value)?.dates ?? []) : [];
     const printed = dates.length > 0 ? html`<span class="printed">(${alternatives.format(dates)})</span>` : nothing;
     const others = firstPage(view, { filters: filters.filter((filter) => !group.includes(filter)) });
     return html`<li class="chip">${text} ${printed} <a href=${others} .style=${'padding: 9px 13px; margin: 0 -8px'} aria-label=${`Remove: ${text}`}>×</a></li>`;
@@ -107,7 +109,7 @@ function valueInput(view: View, form: HTMLFormElement, field: string) {
   if (target)
     return html`<div class="field"><label for="value">Value</label>
       ${picker({ id: 'value', kind: target, name: field, of: kind, required: true, onPick })}</div>`;
-  const inputType = { DateTimeFilter: 'date', NumberFilter: 'number' }[type] ?? 'text';
+  const inputType = isOfTime(type) ? 'date' : type === 'NumberFilter' ? 'number' : 'text';
   return html`<label class="field">Value <input name="value" type=${inputType} required step="any"></label>`;
 }
 
@@ -134,7 +136,7 @@ function drawInputs(view: View, form: HTMLFormElement): void {
       ${select('Condition', condition, conditions, (name) => operatorName(type, name))}
       ${hasValue ? keyed(field, isChoice ? select('Value', sent.get('value'), ['true', 'false'], yesNo) : valueInput(view, form, field)) : nothing}
       <button>Add</button>
-      ${hasValue && type === 'DateTimeFilter' ? html`<span class="row">${['today', 'today+1', 'week', 'week+1'].map(near)}</span>` : nothing}`,
+      ${hasValue && isOfTime(type) ? html`<span class="row">${['today', 'today+1', 'week', 'week+1'].map(near)}</span>` : nothing}`,
     form,
   );
 }
@@ -190,12 +192,17 @@ function choice(view: View, link: string, group: Data) {
     <small>${group.count.toLocaleString()}</small></a>`;
 }
 
-/** They stand beside the table, or open from a button. Undefined without any values. */
+/**
+ * They stand beside the table, or open from a button. Undefined without any values: until they are read, their place is
+ * kept, and no column moves.
+ */
 export function facets(view: View, data: Data) {
   const valuesOf = (link: string): readonly Data[] =>
     (data[`${link}Facet`]?.groups ?? []).filter((group: Data) => group[`${link}Id`] !== null).slice(0, maxValues);
   const links = facetFields(view.kind).filter((link) => valuesOf(link).length > 0);
-  if (links.length === 0) return undefined;
+  const facetsRead = () => facetQueries(view, data).every((query) => (query.split(':')[0] ?? '') in data);
+  const isRead = data.problem || (data.count && facetsRead());
+  if (links.length === 0 && (isRead || facetFields(view.kind).length === 0)) return undefined;
   return html`<aside id="facets" class="nav facets end" popover aria-label="Narrow down">
     <div class="row narrow"><b .style=${'padding: 8px'}>Narrow down</b> <button type="button" class="bare end" popovertarget="facets">Close</button></div>
     ${links.map((link) => html`<h2>${title(link)}</h2> ${valuesOf(link).map((group) => choice(view, link, group))}`)}

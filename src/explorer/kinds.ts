@@ -72,6 +72,9 @@ export const kindOf = (name = ''): Kind => kinds[name] ?? (kinds.Asset as Kind);
 
 export const typeOf = (kind: string, field: string): string => kindOf(kind).fields[field] ?? '';
 
+/** Whether the value of a filter is a day or a week. */
+export const isOfTime = (filter?: string): boolean => filter === 'DateTimeFilter' || filter === 'PeriodFilter';
+
 export const isLink = (type: string): boolean => type in kinds;
 export const isRecord = (type: string): boolean => type in columns;
 

@@ -2,7 +2,18 @@
 import { constantCase } from '../model/labels.ts';
 import { type Filter, textOf, type View } from './address.ts';
 import { rangeOf } from './days.ts';
-import { columns, isLink, isRecord, kindOf, nameFields, searchedLinks, textFields, typeOf } from './kinds.ts';
+import {
+  columns,
+  isLink,
+  isOfTime,
+  isRecord,
+  kindOf,
+  linkOf,
+  nameFields,
+  searchedLinks,
+  textFields,
+  typeOf,
+} from './kinds.ts';
 
 /** The page has the setting in it; these modules also run without a page. */
 const { document } = globalThis as { document?: { body: { dataset: Readonly<Record<string, string>> } } };
@@ -67,8 +78,9 @@ export const rowsOf = (kind: string, fields: readonly string[] = columns[kind] ?
   `nodes { ${selectionOf(kind, [...nameFields(kind), ...fields.flatMap((field) => (field === 'startDate' ? [field, 'endDate'] : field))])} }`;
 
 /** A day begins in the time zone of the viewer. A time at midnight UTC is a date: it is of this day for everybody. */
+const startOf = (day: string): string => new Date(`${day}T00:00`).toISOString();
+
 function dayCondition(field: string, operator: string, [day, next]: readonly [string, string]): object {
-  const startOf = (first: string) => new Date(`${first}T00:00`).toISOString();
   const before = (end: string) => ({ [field]: { lt: startOf(end), ne: end } });
   // The range lets the database read an index from the earlier midnight on.
   const since = (first: string) => ({ [field]: { gte: [startOf(first), first].sort()[0] }, not: before(first) });
@@ -76,6 +88,12 @@ function dayCondition(field: string, operator: string, [day, next]: readonly [st
   if (operator === 'lt' || operator === 'lte') return before(operator === 'lt' ? day : next);
   if (operator === 'gt' || operator === 'gte') return since(operator === 'gte' ? day : next);
   return operator === 'eq' ? within : { not: within };
+}
+
+/** The asset has no allocation in these days. An end without a time is the whole day. */
+function freeCondition([day, next]: readonly [string, string]): object {
+  const within = { during: { from: startOf(day), to: startOf(next) }, startDate: { ne: next } };
+  return { allocations: { none: { or: [within, { endDate: { eq: day } }] } } };
 }
 
 const alikeOperators: Readonly<Record<string, string>> = {
@@ -86,8 +104,9 @@ const alikeOperators: Readonly<Record<string, string>> = {
 
 function conditionOf(kind: string, { field, operator, value }: Filter): object | undefined {
   const type = kindOf(kind).filters[field];
-  const range = type === 'DateTimeFilter' ? rangeOf(value) : undefined;
-  if (range) return dayCondition(field, operator, range);
+  const range = isOfTime(type) ? rangeOf(value) : undefined;
+  if (range) return type === 'PeriodFilter' ? freeCondition(range) : dayCondition(field, operator, range);
+  if (operator === 'within') return { [linkOf(field)]: { within: value } };
   const isWord = operator === 'isNull' || type === 'BooleanFilter';
   const isNumber = type === 'NumberFilter' && value.trim() !== '' && Number.isFinite(Number(value));
   // The service refuses other values.

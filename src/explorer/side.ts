@@ -25,7 +25,7 @@ export async function readCounts(): Promise<Data> {
   return { finished, ...(await read(...counted)) };
 }
 
-export function sideBar({ kind, search, view }: View, { finished = [], ...counts }: Data, viewer: string) {
+export function sideBar({ kind, search, view }: View, { finished, ...counts }: Data, viewer: string) {
   const columns = keptColumns();
   const link = (to: View, text: string, count?: number) => {
     const isCurrent = kind === to.kind && (kind || (view === to.view && !search));
@@ -43,5 +43,5 @@ export function sideBar({ kind, search, view }: View, { finished = [], ...counts
     ${document.body.dataset.graphiql === 'on' ? html`<a href="graphql">GraphiQL</a>` : nothing}
     <a href="reference">REST reference</a>
     <a href="documentation/README.md">Documentation</a>
-    <small id="viewer">${viewer}</small>`;
+    <div id="viewer"><small>${viewer}</small></div>`;
 }

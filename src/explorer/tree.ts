@@ -1,13 +1,15 @@
 /** A kind as a tree of parents. The address has the open records, and a level is read when it is opened. */
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
-import { kindOf, nameOf, numberedName, title } from './kinds.ts';
+import { countText, kindOf, nameOf, numberedName, title } from './kinds.ts';
 import { ascending, atMost, namesOf, query } from './queries.ts';
+import { filterOfList } from './record.ts';
 import type { Data, Viewer } from './service.ts';
 import { link, newLink, notice } from './values.ts';
 
 function levels(view: View, { nodes, pageInfo }: Data, totals: readonly Data[]) {
   const open = view.open?.split(',') ?? [];
+  const { field = '' } = filterOfList('assets', view.kind ?? '', 'Asset') ?? {};
   const toggle = (node: Data, count: number) => {
     const isOpen = open.includes(node.id);
     const next = isOpen ? open.filter((id) => id !== node.id) : [...open, node.id];
@@ -19,7 +21,7 @@ function levels(view: View, { nodes, pageInfo }: Data, totals: readonly Data[]) 
     const total: number = totals.find(({ id }) => id === node.id)?.assets.totalCount ?? 0;
     return html`<li>
       ${link(view.kind ?? '', node, numberedName(node))} ${count > 0 ? toggle(node, count) : nothing}
-      ${total > 0 ? html`<small>${total.toLocaleString()} ${total === 1 ? 'asset' : 'assets'}</small>` : nothing}
+      ${total > 0 ? html`<small><a href=${addressOf({ kind: 'Asset', filters: [{ field, operator: 'within', value: node.id }] })}>${countText('Asset', total)}</a></small>` : nothing}
       ${open.includes(node.id) ? level(node.id) : nothing}
     </li>`;
   };

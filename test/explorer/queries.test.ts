@@ -6,6 +6,7 @@ import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { addressOf, homeOf, type View, viewOf } from '../../src/explorer/address.ts';
 import { countries } from '../../src/explorer/build.mjs';
+import { movedDay, readTime } from '../../src/explorer/clock.ts';
 import { isFinished, kindNames, kindOf, kinds, linkOf, operators, typeOf } from '../../src/explorer/kinds.ts';
 import { documentOf, systems } from '../../src/explorer/queries.ts';
 import { useSharedService } from '../support/service.ts';
@@ -46,6 +47,8 @@ const values: Readonly<Record<string, string>> = {
   TextFilter: 'Crane "12"\n',
   IdFilter: 'status-7',
   DateTimeFilter: '2026-11-01',
+  PeriodFilter: 'week+1',
+  TreeFilter: 'location_7',
   NumberFilter: '53.5',
   BooleanFilter: 'true',
 };
@@ -91,6 +94,8 @@ test('every view has queries, with each filter and in each order', () => {
     expect(problemsOf(...queries), queries[0]).toEqual([]);
 });
 
+type Counted = { readonly assets: { readonly totalCount: number } };
+
 const pageQuery = (address: string): string => views.table.queries(viewOf(address), {})[0] ?? '';
 
 test('what is no value of a filter is for the service to refuse', () => {
@@ -131,12 +136,20 @@ test('a day or a week of an address is counted from today', () => {
   expect(texts).toEqual(['Wed Dec 30', 'Wed Jan 06, 2027', 'May 04, 2026']);
 });
 
+test('a day that is moved past the last year cannot be stored, and moves back', () => {
+  const past = movedDay('9999-12-31', 7);
+  expect(readTime(past, '')).toEqual({ value: null, remark: 'The last year is 9999.' });
+  expect(movedDay(past, -7)).toBe('9999-12-31');
+});
+
 test('a table opens with the unfinished records, however many statuses are finished ones', async () => {
   const user = service.as(await service.key({ workspace: 'finished' }));
   const finished = Array.from({ length: 100 }, (_, at) => `status-${at}`);
   await user.create('/work-orders', { name: 'Done', statusId: 'status-7' }, { name: 'Open' });
   const query = pageQuery(addressOf(homeOf('WorkOrder', finished)).slice('explore'.length));
   expect((await user.data(documentOf([query]))).workOrders.nodes).toMatchObject([{ name: 'Open' }]);
+  // Until they are known, none is left out.
+  expect(homeOf('WorkOrder')).toEqual({ kind: 'WorkOrder', filters: [], sort: '-startDate' });
   // So does the overview.
   for (const count of [10, 11, 100]) {
     const groups = finished.slice(0, count).map((id) => ({ status: { id, name: 'Done' } }));
@@ -149,6 +162,50 @@ test('a status is a finished one by a word of its name, unless it says that it i
   const finished = ['Done', 'Abgeschlossen', 'Done, not invoiced', 'Terminée à Paris'];
   const others = ['Not done', 'Not yet completed', 'To be delivered', 'Noch nicht erledigt', 'Non terminée'];
   expect([...finished, ...others].filter((name) => isFinished({ name }))).toEqual(finished);
+});
+
+test('an asset is free on days on which it has no allocation; an end without a time is the whole day', async () => {
+  const user = service.as(await service.key({ workspace: 'rented' }));
+  const periods = {
+    'until the day before': ['2036-12-01', '2036-12-07'],
+    'until the first day': ['2036-12-01', '2036-12-08'],
+    'on one of the days': ['2036-12-09T08:00:00Z', '2036-12-09T09:00:00Z'],
+    'from the day after': ['2036-12-10', null],
+    'without an end': ['2036-12-01', null],
+  };
+  const assets = await user.create('/assets', ...[...Object.keys(periods), 'never'].map((name) => ({ name })));
+  const times = Object.values(periods).map(([startDate, endDate], at) => {
+    return { assetId: assets[at]?.id, startDate, endDate };
+  });
+  await user.graphql('mutation ($input: [CreateAllocationInput!]!) { createAllocations(input: $input) { id } }', {
+    input: times,
+  });
+  const days = ['2036-12-08', '2036-12-09'].map((day) => ({ field: 'free', operator: 'during', value: day }));
+  for (const filters of [days, days.toReversed()]) {
+    const { assets } = await user.data(documentOf(views.table.queries({ kind: 'Asset', filters }, {})));
+    expect(assets.nodes.map(({ name }: { name: string }) => name)).toEqual([
+      'until the day before',
+      'from the day after',
+      'never',
+    ]);
+  }
+});
+
+test('the number of assets at a place or in a category leads to a table of them', async () => {
+  const user = service.as(await service.key({ workspace: 'default' }));
+  for (const [kind, field] of [
+    ['Location', 'currentLocationId'],
+    ['AssetCategory', 'categoryId'],
+  ] as const) {
+    const { totals } = await user.data(documentOf(views.tree.queries({ kind }, {})));
+    const [most] = totals.nodes.toSorted((a: Counted, b: Counted) => b.assets.totalCount - a.assets.totalCount);
+    const counted = async (operator: string): Promise<number> => {
+      const filters = [{ field, operator, value: most.id }];
+      return (await user.data(documentOf(views.table.queries({ kind: 'Asset', filters }, {})))).count.totalCount;
+    };
+    expect(await counted('within')).toBe(most.assets.totalCount);
+    expect(await counted('within')).toBeGreaterThan(await counted('eq'));
+  }
 });
 
 test('filters of a field with several values find records with one of them, or with none', async () => {
