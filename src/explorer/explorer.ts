@@ -114,9 +114,11 @@ class Explorer implements Page {
     const { title, crumb, note, actions, content } = viewer.draw(view, { ...data, problem }, this);
     const retry = button('Try again', () => void this.show());
     const failure = html`<div class="notice card pad row" role="alert">
-      <span><b class="error">This page could not be read.</b> ${problemText(problem ?? '')}</span> <span class="end">${retry}</span>
+      <span><b class="error">This page could not be read:</b> ${problemText(problem ?? '')}.</span> <span class="end">${retry}</span>
     </div>`;
     document.title = `${title} – Yardgraph`;
+    // A form that cannot be stored says so itself.
+    const isShown = problem !== undefined && !main.querySelector('record-form');
     const hasFocus = main.contains(document.activeElement);
     render(searchEverywhere(view), element('everywhere'));
     render(sideBar(view, this.#counts, this.#viewer), element('side'), { renderBefore: element('change-key') });
@@ -127,7 +129,7 @@ class Explorer implements Page {
             <small class="printed">Printed on ${timeTexts(new Date().toISOString()).whole}</small></div>
           ${viewLinks(view)} <div class="row">${actions}</div>
         </header>
-        ${problem === undefined ? nothing : failure} ${content} ${source(viewer.queries(view, data))}`,
+        ${isShown ? failure : nothing} ${content} ${source(viewer.queries(view, data))}`,
       main,
     );
     // The button that was pressed is gone.
@@ -154,6 +156,7 @@ class Explorer implements Page {
   identify = async (): Promise<void> => {
     const { viewer } = await read('viewer { workspace { id } user { id } writableKinds }');
     this.#writableKinds = viewer.writableKinds;
+    document.body.dataset.workspace ??= viewer.workspace.id;
     const rights = this.mayWrite() ? '' : 'read only';
     this.#viewer = [viewer.workspace.id, viewer.user?.id, rights].filter(Boolean).join(' · ');
     if (this.#shown === this.#next) this.#draw();

@@ -24,6 +24,7 @@ export const optionTitles: Texts = {
   encoding: 'Encoding',
   'time-zone': 'Time zone',
   'decimal-comma': 'Numbers are written as',
+  blank: 'Empty cells',
   'upsert-by': 'Stored records are found by',
 };
 
@@ -128,7 +129,7 @@ const encodings = { '': 'UTF-8', 'windows-1252': 'Windows-1252', 'utf-16le': 'UT
 const dateForms = ['31.12.2026', '31.12.26', '12/31/2026', '12/31/26', '31/12/2026', '31-12-2026'];
 
 export function settings({ columns, choices, change, read }: ColumnForm) {
-  const { dates = '', decimalComma, encoding = '', timeZone, upsertBy = [] } = choices;
+  const { blank = 'clear', dates = '', decimalComma, encoding = '', timeZone, upsertBy = [] } = choices;
   const field = (name: string, value: string, texts: Texts, choose: (value: string) => void) =>
     html`<label class="field">${optionTitles[name]} ${menu(texts, value, choose)}</label>`;
   const forms = Object.fromEntries(['', dates, ...dateForms].map((form) => [form, form || '2026-12-31']));
@@ -141,6 +142,7 @@ export function settings({ columns, choices, change, read }: ColumnForm) {
       ${field('decimal-comma', String(decimalComma), { false: '53.08', true: '53,08' }, (value) => change({ decimalComma: value === 'true' }))}
       <label class="field">${optionTitles['time-zone']} <input value=${timeZone} @change=${setZone}></label>
       ${field('encoding', encoding, encodings, (value) => read(value || 'utf-8'))}
+      ${field('blank', blank, { clear: 'Clear the field', keep: 'Keep the stored value' }, (value) => change({ blank: value as 'keep' }))}
       ${isOfOneKind ? field('upsert-by', upsertBy[0] ?? '', keys, (value) => change({ upsertBy: value ? [value] : [] })) : nothing}
     </div></details>`;
 }

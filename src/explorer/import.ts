@@ -10,7 +10,7 @@ import { findMadeChanges, revertInParts, runDocument, uniqueMessage } from '../i
 import { type Choices, chosenProfile, columnId, likelyKind, type ProposedColumn, propose } from '../import/proposal.ts';
 import { countedRows } from '../import/report.ts';
 import type { Import, ImportRun, Totals } from '../import/run.ts';
-import type { Doubt } from '../import/warnings.ts';
+import { type Doubt, mayBeTotal } from '../import/warnings.ts';
 import { formatCount, quote } from '../model/issues.ts';
 import { listField, pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -23,7 +23,7 @@ import { inWords, kindNames, kindOf, numberedName, outsideQuotes, title, undoRun
 import { yardgraph as client, type Data, read } from './service.ts';
 import { readEntry, writeEntry } from './storage.ts';
 import { button, headOf, menu, notice, openDialog, timeTexts } from './values.ts';
-import { report } from './writes.ts';
+import { failure, otherWorkspace, report } from './writes.ts';
 
 /** A message of the command, with the titles of fields and options, and without IDs and advice on other options. */
 const inTitles = (message: string): string =>
@@ -187,7 +187,7 @@ class ImportDialog extends HTMLElement {
   readonly #change = (changed: Partial<Choices>): void => {
     this.#choices = { ...this.#choices, ...changed };
     // With other columns and keys, other rows are in doubt.
-    if (changed.targets || changed.upsertBy) this.#asked = [];
+    if (changed.targets || changed.upsertBy) this.#asked = this.#asked.filter(({ message }) => message === mayBeTotal);
     this.#isChanged ||= Object.keys(changed).length > 0;
     void this.#take((signal) => this.#check(signal));
   };
@@ -253,6 +253,7 @@ class ImportDialog extends HTMLElement {
     const ended = this.#take(async (signal) => {
       if (isStale || localStorage.getItem(name) !== text)
         throw new Error('an import of this file has begun, or ended, in another tab. Try again to go on with it');
+      if ((await readViewer()).workspace.id !== run.workspace) throw new Error(otherWorkspace);
       const save = () => {
         if (!writeEntry(name, run)) throw new Error('this browser has no room left to keep the state of an import');
       };
@@ -271,7 +272,11 @@ class ImportDialog extends HTMLElement {
       const options = { storing, refusedFiles: refused, isPreviewed: !text };
       const { totals } = await store({ ...work, signal }, options, { say() {}, table() {} }).catch((error: Error) => {
         const soFar = `Stored or refused so far: ${this.#progress || 'no rows'}`;
-        throw new Error(`${error.message}. ${soFar}. Try again to go on: nothing is stored twice.`);
+        // The message is for programs, which send keys.
+        const what = (error as Data).mayBeStored
+          ? 'The service did not say whether it stored the last rows'
+          : error.message;
+        throw new Error(`${what}. ${soFar}. Try again to go on: nothing is stored twice.`);
       });
       const { importRun: made } = await work.yardgraph.graphql(runDocument, { id: run.id });
       localStorage.removeItem(name);
@@ -444,21 +449,27 @@ export async function undoImport({ id, message }: Data): Promise<string> {
     throw new Error('others have made changes meanwhile, and no message tells which ones are its own');
   const counts = { reversed: 0, kept: 0, made: 0 };
   const unlike = new Map<string, Set<string>>();
-  for await (const part of revertInParts(yardgraph, made, { importRun: undoRunId(id) })) {
-    counts.reversed += part.reversed;
-    counts.kept += part.kept + part.failed;
-    counts.made += part.made;
-    for (const { outcome, message: reason, recordId } of part.notReversed) {
-      const isUsed = reason.includes('referenced by');
-      const why = outcome === 'KEPT' ? 'changed since' : isUsed ? 'used since' : 'that cannot go back';
-      const key = `${kindOfId(recordId)?.name} ${why}`;
-      unlike.set(key, (unlike.get(key) ?? new Set()).add(recordId));
+  let stop = '';
+  try {
+    for await (const part of revertInParts(yardgraph, made, { importRun: undoRunId(id) })) {
+      counts.reversed += part.reversed;
+      counts.kept += part.kept + part.failed;
+      counts.made += part.made;
+      for (const { outcome, message: reason, recordId } of part.notReversed) {
+        const isUsed = reason.includes('referenced by');
+        const why = outcome === 'KEPT' ? 'changed since' : isUsed ? 'used since' : 'that cannot go back';
+        const key = `${kindOfId(recordId)?.name} ${why}`;
+        unlike.set(key, (unlike.get(key) ?? new Set()).add(recordId));
+      }
     }
+  } catch (error) {
+    if (counts.made === 0) throw error;
+    stop = ` ${failure('It stopped there', error as Error)} The page “Imports” undoes the rest.`;
   }
   if (counts.made === 0) throw new Error('it was undone already, or all its records have changed since');
   const undone = `${pluralize(counts.reversed, { label: 'change', pluralLabel: 'changes' })} undone`;
   const reasons = [...unlike].map(([key, { size }]) => key.replace(/^\S+/, (kind) => pluralize(size, kindNamed(kind))));
-  return `${undone}${counts.kept > 0 ? `, ${formatCount(counts.kept)} not undone: ${reasons.join(', ')}` : ''}.`;
+  return `${undone}${counts.kept > 0 ? `, ${formatCount(counts.kept)} not undone: ${reasons.join(', ')}` : ''}.${stop}`;
 }
 
 customElements.define('import-dialog', ImportDialog);

@@ -1,12 +1,12 @@
 /** All imports, the latest first: of this page, of the command and of programs. Each leads to its records. */
 import { html, nothing } from 'lit-html';
-import { constantCase, pluralizeRecords } from '../model/labels.ts';
+import { constantCase } from '../model/labels.ts';
 import { addressOf } from './address.ts';
 import { kindNames, kindOf, nameOf, title, undoRunId } from './kinds.ts';
 import { atMost, query, rowsOf } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
 import { button, cellOf, notice, recordTable, tableOf, toOverview } from './values.ts';
-import { report } from './writes.ts';
+import { failure, report } from './writes.ts';
 
 /** The name of the file, without the ID that makes the message unique. An undo of an undo is the import again. */
 const fileOf = ({ message, id }: Data): string =>
@@ -38,7 +38,7 @@ export async function undoRun(run: Data, page?: Page): Promise<void> {
   document.querySelector<HTMLDialogElement>('dialog.import')?.close();
   report(`Undoing ${name}…`);
   const { undoImport } = await import('./import.js');
-  report(await undoImport(run).catch(({ message }: Error) => `Not undone: ${message}.`));
+  report(await undoImport(run).catch((error) => failure('Not undone', error)));
   await page?.refresh();
 }
 
@@ -47,15 +47,15 @@ function undoOf(run: Data, undo: Data | undefined, page: Page) {
   // The import may have gone on since.
   if (!undo || Number(undo.upTo) < Number(run.upTo))
     return page.mayWrite() ? button('Undo', () => void undoRun(run, page)) : nothing;
-  // An undo may reverse several updates of a record by one: they do not tell how many were kept.
-  const kept = Math.max(0, run.created - undo.deleted) + Math.max(0, run.deleted - undo.created);
-  return html`undone${kept > 0 ? ` except ${pluralizeRecords(kept)} ·` : ''} ${cellOf('DateTime', undo.startedAt)}
-    ${undo.user ? `by ${nameOf(undo.user)}` : nothing}`;
+  // Others have changed the rest, or the undo was stopped.
+  const isWhole = run.created <= undo.deleted && run.deleted <= undo.created;
+  const rest = !isWhole && page.mayWrite() ? button('Undo the rest', () => void undoRun(run, page)) : nothing;
+  return html`${isWhole ? 'undone' : 'undone in part ·'} ${cellOf('DateTime', undo.startedAt)}
+    ${undo.user ? `by ${nameOf(undo.user)}` : nothing} ${rest}`;
 }
 
 function listOf({ nodes, pageInfo }: Data, page: Page) {
-  const choose = page.mayWrite() ? button('Import a file', () => chooseFiles()) : toOverview;
-  if (nodes.length === 0) return notice('No file was imported yet', choose);
+  if (nodes.length === 0) return notice('No file was imported yet', page.mayWrite() ? nothing : toOverview);
   const undoIn = ({ id }: Data) => nodes.find((other: Data) => other.id === undoRunId(id));
   const row = (run: Data) => [
     html`<a href=${addressOf({ view: 'imports', id: run.id })}>${fileOf(run)}</a> <div><small>${countsOf(run)}</small></div>`,

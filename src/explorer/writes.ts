@@ -29,11 +29,15 @@ export function mutationText(kind: string, item: Data): string {
 /** Matches a message that only serves the undo of a write, with the number of its records; earlier, `Undo`. */
 export const undoMessage = /^(?:Undo|\w{1,7} (?:[a-z ]{1,20} \((\d{1,4})\) )?in the explorer \(\w{1,7}\))$/;
 
+/** A page with entries may stay when somebody enters another key. */
+export const otherWorkspace = 'the key is of another workspace than this page. Load the page again';
+
 /** Runs a write with a message of its own, by which an undo finds its changes among those of others. */
 async function tracked<T>(action: string, write: (changeMessage: string) => Promise<T>) {
   const [number = 0] = crypto.getRandomValues(new Uint32Array(1));
   const message = `${action} in the explorer (${number.toString(36)})`;
-  const after = await yardgraph.changeCursor();
+  const { changeCursor: after, viewer } = await read('changeCursor viewer { workspace { id } }');
+  if (viewer.workspace.id !== document.body.dataset.workspace) throw new Error(otherWorkspace);
   const result = await write(message);
   // The write is stored, whatever comes of this request.
   const upTo = await yardgraph.changeCursor().catch(() => undefined);
@@ -87,7 +91,7 @@ async function reasonOf(kept: ChangeNotReversed): Promise<string> {
 }
 
 /** A write may be stored although its response is not here. */
-const failure = (what: string, { message, mayBeStored }: Data): string =>
+export const failure = (what: string, { message, mayBeStored }: Data): string =>
   mayBeStored
     ? 'It is not known whether the service has done this. Look before you try again.'
     : `${what}: ${message}.`;
@@ -120,7 +124,8 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>, options: U
     if (!kept) onUndone();
     const text = noun ? `${noun} ${word}.` : reversed === 1 ? `${capitalized(word)}.` : `${counted}.`;
     const all = made === 0 ? `This was ${word} already.` : text;
-    report(kept ? `${some}: ${await reasonOf(kept)}.` : all, made > 0 ? own : undefined, {
+    const more = notReversed.length > 1 ? `, and ${notReversed.length - 1} more` : '';
+    report(kept ? `${some}: ${await reasonOf(kept)}${more}.` : all, made > 0 ? own : undefined, {
       word: word === 'undone' ? 'redone' : 'undone',
     });
   } catch (error) {
@@ -173,9 +178,11 @@ export async function deleteRecord(kind: string, record: Data, page: Page): Prom
   try {
     const found = await findReferences(kind, record.id, 'REFUSE');
     const needed = found && (await findReferences(kind, record.id, 'CLEAR'));
-    if (needed) return report(`${name} cannot be deleted, because it is needed by ${needed}, listed below.`);
+    if (needed) return report(`${name} cannot be deleted, because it is needed by ${needed}, listed on this page.`);
     const cleared = `It is used by ${found}. Links to this ${words(kind)} are cleared, and nothing else is deleted.`;
     if (!confirm(`Delete ${name}? ${found ? cleared : 'No other record refers to it.'}`)) return;
+    // Others may have linked to it since.
+    if ((await findReferences(kind, record.id, 'REFUSE')) !== found) return deleteRecord(kind, record, page);
     // Other records lose their links to this one: their changes have the same message.
     const references = found ? 'CLEAR' : 'REFUSE';
     const write = (changeMessage: string) => recordsOf(kind).delete([record.id], { references, changeMessage });

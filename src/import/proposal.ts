@@ -20,7 +20,7 @@ export interface ProposedColumn {
 
 /** How the files are read: as proposed, and as somebody changes it. */
 export interface Choices
-  extends Pick<Profile, 'dates' | 'years' | 'months' | 'decimalComma' | 'excel' | 'timeZone' | 'upsertBy'> {
+  extends Pick<Profile, 'blank' | 'dates' | 'years' | 'months' | 'decimalComma' | 'excel' | 'timeZone' | 'upsertBy'> {
   readonly encoding: string | undefined;
   /** The names of columns without headings, as `--columns` takes them. */
   readonly columns?: string | undefined;
@@ -299,7 +299,10 @@ function profileColumns(kind: RecordKind, names: readonly string[]): readonly (r
   return best.length >= 4 && 2 * best.length >= names.length && best.length > own ? best : [];
 }
 
-/** By the first and second numbers above 12; as known if dates contradict each other, or need no order. */
+/**
+ * By the first and second numbers above 12; as known if dates contradict each other, or need no order. With dots, the
+ * day is first everywhere, and another date is wrong.
+ */
 function proposeDates(texts: readonly string[], known: string | undefined, language: string): string | undefined {
   const dates = texts.flatMap((text) => {
     const [, first, mark = '', second = '', year = ''] =
@@ -311,7 +314,7 @@ function proposeDates(texts: readonly string[], known: string | undefined, langu
   const [{ mark } = { mark: '' }] = dates;
   if (mark === '') return known;
   const isDayFirst = dates.some(({ first }) => first > 12);
-  const isMonthFirst = dates.some(({ second }) => second > 12);
+  const isMonthFirst = mark !== '.' && dates.some(({ second }) => second > 12);
   if (isDayFirst === isMonthFirst && (isDayFirst || known?.includes(mark))) return known;
   const [start] = new Intl.DateTimeFormat(language).formatToParts().filter(({ type }) => type !== 'literal');
   const isAmerican = isMonthFirst || (!isDayFirst && mark === '/' && start?.type === 'month');

@@ -62,6 +62,9 @@ function totalIn({ cells }: SourceRow): string | undefined {
   return typeof text === 'string' && ofTotals.test(text.trim()) ? text : undefined;
 }
 
+/** Of rows that look the same whatever their columns become. */
+export const mayBeTotal = 'may be a total or a footer';
+
 /** Rows for which somebody chooses an answer. */
 export interface Doubt {
   readonly message: string;
@@ -99,7 +102,7 @@ export function addDoubts(doubts: Map<string, Doubt>, settled: RowOutcome, by = 
   // An export has the IDs of its records.
   if (by === 'key' || (by === 'id' && row.id !== undefined)) return;
   const total = before ? undefined : totalIn(source);
-  if (total !== undefined) add('may be a total or a footer', total);
+  if (total !== undefined) add(mayBeTotal, total);
   const [old = '', now = ''] = before ? [String(before.name), String(after?.name)] : [];
   if (old !== now && sortKey(old) !== sortKey(now))
     add(`would rename a stored ${kind.label}, found by ${columnPath(by).at(-1)}`, `${old} → ${now}`);

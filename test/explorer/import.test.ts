@@ -321,8 +321,9 @@ describeInChromium('a file in the explorer', () => {
     // With another key, other rows are in doubt.
     await page.getByText('How the values are read').click();
     await page.getByLabel('Stored records are found by').selectOption('');
-    await page.getByText('2 new, 3 refused').waitFor();
-    await totals.getByRole('button', { name: 'Leave out', exact: true }).waitFor();
+    // Totals are the same.
+    await page.getByText('0 new, 3 refused, 2 left out').waitFor();
+    await totals.getByRole('button', { name: '✓ Leave out' }).waitFor();
 
     // A remedy puts another row in the same doubt.
     await open.create('/locations', { name: 'North yard' });
@@ -471,6 +472,21 @@ describeInChromium('a file in the explorer', () => {
     expect(await number()).toBe(3);
   });
 
+  test('is said to be undone perhaps, where its undo has no response', async () => {
+    await open.post('/assets', [{ name: 'Crane' }], { 'x-import-run': 'run' });
+    const { page } = await newPage(open, '/explore?view=imports');
+    page.once('dialog', (dialog) => dialog.accept());
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('revertChanges')) return route.continue();
+      await route.fetch();
+      await route.abort();
+    });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('It is not known whether the service has done this.').waitFor();
+    await page.getByRole('row', { name: /^run .* undone/ }).waitFor();
+    expect(await number()).toBe(0);
+  });
+
   test('of a program is undone once, and again where it has gone on, with an ID and a message of any length', async () => {
     const [id, message] = ['p'.repeat(63), 'm'.repeat(499)];
     const create = (run: number) =>
@@ -501,9 +517,9 @@ describeInChromium('a file in the explorer', () => {
     page.on('dialog', (dialog) => dialog.accept());
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('1 change undone, 2 not undone: 1 asset changed since, 1 label used since.').waitFor();
-    await page.getByRole('row', { name: /^cranes.csv .* undone except 2 records · / }).waitFor();
+    await page.getByRole('row', { name: /^cranes.csv .* undone in part · / }).waitFor();
     await page.getByRole('link', { name: 'cranes.csv', exact: true }).click();
-    await page.locator('.head').getByText('undone except 2 records').waitFor();
+    await page.locator('.head').getByText('undone in part').waitFor();
     await page.getByRole('link', { name: 'Imports' }).first().click();
     const asked = page.waitForEvent('dialog').then((dialog) => dialog.message());
     await page.getByRole('row', { name: 'Undo of cranes.csv' }).getByRole('button', { name: 'Undo' }).click();
@@ -513,7 +529,7 @@ describeInChromium('a file in the explorer', () => {
     // Each undo has a row, and each change is undone once.
     await page.getByRole('row', { name: 'Undo of cranes.csv again' }).waitFor();
     await again.getByText('undone').waitFor();
-    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(1);
+    expect(await page.getByRole('button', { name: 'Undo', exact: true }).count()).toBe(1);
   });
 
   test('is imported from the page of a status, too', async () => {
@@ -529,6 +545,22 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText('live', { exact: true }).waitFor();
     await drop(page, 'assets.csv', new TextEncoder().encode('name\nCrane\n'));
     await page.getByText('This key cannot import files here: enter another one.').waitFor();
+  });
+
+  test('is stored only in the workspace of its page, as what is entered in a form', async () => {
+    const [key, other] = [await closed.key({ workspace: 'own' }), await closed.key({ workspace: 'other' })];
+    const { page } = await newPage(closed, '/explore?kind=Asset&view=new');
+    await enterKey(page, key);
+    await page.getByLabel('Name').fill('Crane');
+    await page.getByRole('button', { name: /^API key/ }).click();
+    // Its entries stay.
+    page.on('dialog', (dialog) => (dialog.type() === 'beforeunload' ? dialog.dismiss() : dialog.accept()));
+    await enterKey(page, other);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Not saved: the key is of another workspace than this page.').waitFor();
+    expect(await page.getByLabel('Name').inputValue()).toBe('Crane');
+    for (const name of [key, other])
+      expect(await closed.as(name).data('{ assets { totalCount } }')).toEqual({ assets: { totalCount: 0 } });
   });
 
   test('ends where its key is refused, and goes on with another key of its user', async () => {

@@ -492,6 +492,9 @@ test.each(headings)('in a list of %s, %s have fields', (kind, names, targets) =>
 test('dates with two orders, and headings that nobody knows, are not guessed', async () => {
   const { choices } = await drop('Project', 'a.csv', 'Name;Von;Bis\nA;31/12/2026;12/31/2026\n');
   expect(choices.dates).toBeUndefined();
+  // With dots, the day is first, and another date is wrong.
+  const dotted = await drop('Project', 'a.csv', 'Name;Von;Bis\nA;03.12.2026;12.13.2026\nB;03.12.2026;04.12.2026\n');
+  expect([dotted.choices.dates, dotted.counts]).toEqual(['31.12.2026', [1, 0, 0, 1]]);
   const american = (dates: string) => drop('Project', 'a.csv', `Name;Von\n${dates}\n`, {}, { dates: '12/31/2026' });
   expect((await american('A;03/04/2026')).choices.dates).toBe('12/31/2026');
   expect((await american('A;03/04/2026\nB;31/12/2026')).choices.dates).toBe('31/12/2026');
