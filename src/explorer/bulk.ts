@@ -84,10 +84,12 @@ async function save(bulk: BulkChange, isConfirmed = false): Promise<void> {
   const ids = records.map(({ id }) => id);
   bulk.records = await readRecords(kind, ids).catch(() => records);
   const before = new Map(records.map(({ id, updatedAt }) => [id, updatedAt]));
-  const others = bulk.records.filter(({ id, updatedAt }) => updatedAt !== before.get(id)).map(numberedName);
-  const names = [...others.slice(0, 3), ...(others.length > 3 ? ['…'] : [])].join(', ');
-  if (draft.problem === problems.changed && names)
-    draft.problem = `somebody has changed ${names} meanwhile. Look at the values below, and save again`;
+  const changed = bulk.records.filter(({ id, updatedAt }) => updatedAt !== before.get(id));
+  const deleted = records.filter(({ id }) => bulk.records.every((record) => record.id !== id));
+  const [word, others] = deleted.length > 0 ? ['deleted', deleted] : ['changed', changed];
+  const names = [...others.slice(0, 3).map(numberedName), ...(others.length > 3 ? ['…'] : [])].join(', ');
+  if ([problems.changed, problems['no-record']].includes(draft.problem) && names)
+    draft.problem = `somebody has ${word} ${names} meanwhile. Look at the values below, and save again`;
   drawBulk(bulk);
 }
 

@@ -39,5 +39,5 @@ export function clashNotice(clashes: readonly Data[]) {
   const other = (node: Data) =>
     html`<span>${link('WorkOrder', node, numberedName(node))} ${time(node.startDate)} ${until(node)}</span>`;
   const more = clashes.length > 3 ? `and ${clashes.length - 3} more` : nothing;
-  return html`<p class="notice card pad row"><b class="error">Double-booked</b> The asset also has ${clashes.slice(0, 3).map(other)} ${more}</p>`;
+  return html`<p class="notice card pad row"><b class="error">Double-booked:</b> the asset also has ${clashes.slice(0, 3).map(other)} ${more}</p>`;
 }

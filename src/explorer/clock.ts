@@ -11,9 +11,9 @@ export const plainDate = (text: string): string => text.replace(/Sept\b/g, 'Sep'
 
 export const dayMs = 86_400_000;
 
-/** `2026-12-01` for a day after `2026-11-30`. */
+/** `2026-12-01` for a day after `2026-11-30`, and `+010000-01-01` after the last year, from where it can move back. */
 export const movedDay = (day: string, days: number): string =>
-  new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10);
+  new Date(Date.parse(day) + days * dayMs).toISOString().replace(/T.*/, '');
 
 const isDate = (value: string): boolean => value.endsWith('T00:00:00.000Z');
 
@@ -41,6 +41,7 @@ export function clockTexts(value: string | null): readonly [date: string, time: 
  */
 export function readTime(date: string, time: string, stored?: string): { value: string | null; remark?: string } {
   if (!date) return { value: null, ...(time && { remark: 'Enter the date of this time.' }) };
+  if (!/^\d{4}-/.test(date)) return { value: null, remark: 'The last year is 9999.' };
   if (!time) return { value: `${date}T00:00:00.000Z` };
   const [moments, before] = [momentsOf(Date.parse(`${date}T${time}Z`)), Date.parse(stored ?? '')];
   const moment = moments[momentsOf(clockAt(before)).indexOf(before)] ?? moments[0];
@@ -49,9 +50,11 @@ export function readTime(date: string, time: string, stored?: string): { value: 
   const turn = moment === moments[0] ? 'first' : 'second';
   if (moments.length > 1)
     return { value, remark: `The clock shows ${time} twice on this day: this is the ${turn} time.` };
-  return isDate(value)
-    ? { value, remark: `${time} is midnight UTC, which is shown as a date without a time.` }
-    : { value };
+  if (!isDate(value)) return { value };
+  // West of Greenwich, in the evening.
+  const isNext = value.slice(0, 10) !== date;
+  const remark = `${time} is midnight UTC, which is shown as ${isNext ? 'the next day' : 'a date'} without a time`;
+  return isNext ? { value: null, remark: `${remark}. Enter a minute before.` } : { value, remark: `${remark}.` };
 }
 
 /** True if the end is before the start. A date is the whole day. */

@@ -2,7 +2,7 @@
 import { capitalized } from '../model/labels.ts';
 import { findClashes } from './clashes.ts';
 import { clockTexts, dayMs, isReversed, movedDay, readTime } from './clock.ts';
-import { inOrder, isFinished, isLink, kindOf, linkOf, numberedName } from './kinds.ts';
+import { inOrder, isFinished, isLink, kindOf, linkOf, numberedName, words } from './kinds.ts';
 import { fold } from './matches.ts';
 import { namesOf, query, systems } from './queries.ts';
 import { type Data, read } from './service.ts';
@@ -48,7 +48,7 @@ export const problems: Readonly<Record<string, string>> = {
   changed: 'somebody has changed the record meanwhile',
   clash: 'the asset has another allocation at this time',
   'no-record': 'somebody has deleted this record meanwhile',
-  unknown: 'the service has not responded, and may have stored this all the same. Look before you save again',
+  unknown: 'the service did not say whether it has stored this. Look before you save again',
 };
 
 export class Draft {
@@ -74,6 +74,11 @@ export class Draft {
   show(shown: Partial<Pick<Draft, 'issues' | 'problem' | 'doubts' | 'isBusy'>> = {}): void {
     Object.assign(this, { issues: [], problem: '', doubts: '', isBusy: false }, shown);
     this.#redraw();
+  }
+
+  /** The beginning of the message of a problem. */
+  get outcome(): string {
+    return this.problem === problems.unknown ? 'Perhaps saved' : 'Not saved';
   }
 
   /** Bases the entries on another state of the record. */
@@ -325,10 +330,14 @@ export class Draft {
       this.show(isTaken ? { issues } : { issues, problem: doubt, doubts });
     } catch (error) {
       const { message, items = [], mayBeStored } = error as Data;
-      const issues = items.flatMap(({ field = '', message }: Data) => {
+      const issues = items.flatMap(({ field = '', code, message }: Data) => {
         const path = field.replace(/\..*/s, '');
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
-        return name ? [{ field: name, message: `${capitalized(message)}.` }] : [];
+        const texts: Data = {
+          cycle: 'This is the record itself, or a part of it',
+          'no-record': `This ${words(kindOf(this.kind).inputs[name ?? ''] ?? '')} is not stored here`,
+        };
+        return name ? [{ field: name, message: `${texts[code] ?? capitalized(message)}.` }] : [];
       });
       if (!items.some(({ code }: Data) => code === 'clash')) doubts = '';
       const known = mayBeStored ? [problems.unknown] : items.flatMap(({ code }: Data) => problems[code] ?? []);

@@ -38,7 +38,7 @@ export function draftForm(
   const { isBusy, problem, doubts } = draft;
   const confirm = doubts ? button('Save all the same', () => save(true), 'end') : nothing;
   const notice = html`<p class="notice card pad row" role="alert" tabindex="-1" ${ref(focus)}>
-    <span><b class="error">Not saved:</b> ${problem}.</span> ${confirm}</p>`;
+    <span><b class="error">${draft.outcome}:</b> ${problem}.</span> ${confirm}</p>`;
   return html`${problem ? notice : nothing}
     <form aria-label=${label} aria-busy=${isBusy} @submit=${submit} @keydown=${press} @input=${draft.enterInput}>
       <fieldset class="form" ?disabled=${isBusy}>${inputs}</fieldset> ${below}

@@ -69,7 +69,8 @@ class RecordForm extends HTMLElement {
     const stored = await this.#draft.store([this.#draft], isConfirmed);
     // Until another page is read, this form is still there.
     const isHere = this.isConnected && location.search === search;
-    if (!stored && !isHere) return report(`Not saved: ${this.#draft.problem || this.#draft.issues[0]?.message}`);
+    if (!stored && !isHere)
+      return report(`${this.#draft.outcome}: ${this.#draft.problem || this.#draft.issues[0]?.message}`);
     if (!stored) return page.refresh();
     this.#isLeft = true;
     report(isNew ? `${title(noun)} created.` : 'Saved.', stored.range);
@@ -100,7 +101,7 @@ class RecordForm extends HTMLElement {
       this.connectedCallback();
     };
     return html`<div class="notice card pad" role="alert">
-      <p class="row"><span><b>Changed meanwhile.</b> Your entries are not stored yet.</span>
+      <p class="row"><span><b>Changed meanwhile.</b> Your entries are not stored yet. “Keep mine” changes only these.</span>
         ${button('Use theirs', () => show(new Draft(kind, record, this.#redraw)), 'end')}
         ${button('Keep mine', () => show(this.#draft.rebase(record)))}</p>
       ${changesSince?.(this.#draft.record.updatedAt)}

@@ -3,11 +3,11 @@ import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
 import { atMost, descending, query } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
-import { button, link, newLink, tableOf } from './values.ts';
+import { button, link, newLink, notice, tableOf } from './values.ts';
 
 const [maxPlaces, maxProblems] = [20_000, 50];
-const hint = html`<p>No location has coordinates yet: edit <a class="link" href=${addressOf({ kind: 'Location' })}>one</a>,
-  or import a file with the columns <code>latitude</code> and <code>longitude</code>.</p>`;
+const toLocations = html`<a class="button" href=${addressOf({ kind: 'Location' })}>Locations</a>`;
+const hint = notice('No location has a latitude and a longitude yet', toLocations);
 
 const { mapCredit } = document.body.dataset;
 

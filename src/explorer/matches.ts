@@ -11,10 +11,11 @@ export const fold = (text: string): string => text.normalize('NFKD').replace(ign
 export const textsOf = ({ color, currentLocationId, ...target }: Data): string[] =>
   Object.values(target).filter((text): text is string => typeof text === 'string');
 
-/** 0 for an exact match, 1 for a text that begins with the given one, 2 for all others. */
+/** 0 for an exact match, 1 for a text that begins with the given one, 2 for one that has it, 3 for all others. */
 export function rankOf(target: Data, text: string): number {
   const texts = [...textsOf(target), numberedName(target)].map(fold);
-  return [texts.includes(fold(text)), texts.some((other) => other.startsWith(fold(text))), true].indexOf(true);
+  const [whole, isBeginning] = [fold(text), texts.some((other) => other.startsWith(fold(text)))];
+  return [texts.includes(whole), isBeginning, texts.some((other) => other.includes(whole)), true].indexOf(true);
 }
 
 const compareNames = (a: Data, b: Data): number => nameOf(a).localeCompare(nameOf(b), undefined, { numeric: true });

@@ -122,6 +122,7 @@ function finishedChoice(view: View, data: Data) {
   return html`<details>
     <summary class="quiet">Finished work orders and allocations are not listed: ${names.join(', ') || 'no status is a finished one'}</summary>
     <div class="row">Statuses of finished ones: ${statusesOf(data).map(choice)}</div>
+    <div class="row">Names and colours: ${labelLinks(data.labels.nodes)} ${statusLink('WorkOrder')}</div>
   </details>`;
 }
 
@@ -225,12 +226,14 @@ function chartOf(chart: Chart, summary: Data | undefined, total = 0) {
 
 const totalOf = (kind: string, data: Data): number | undefined => data[kindOf(kind).list]?.totalCount;
 
+const labelLinks = (labels: readonly Data[]) =>
+  labels.map(({ key, ...label }) => link('Status', { id: key.replace('STATUS:', ''), ...label }));
+
 function firstSteps(mayWrite: boolean, labels: readonly Data[]) {
-  const statuses = labels.map(({ key, ...label }) => link('Status', { id: key.replace('STATUS:', ''), ...label }));
   const entries = html`${button('Import a file', () => chooseFiles('Asset'), 'primary')}
     <a class="button" href=${addressOf({ kind: 'Asset', view: 'new' })}>New asset</a> ${statusLink('Asset')}`;
   const demo = html`<a class="button" href="documentation/README.md#start">How to start a demo</a>`;
-  return notice('No records are stored here yet', html`${statuses} ${mayWrite ? entries : nothing} ${demo}`);
+  return notice('No records are stored here yet', html`${labelLinks(labels)} ${mayWrite ? entries : nothing} ${demo}`);
 }
 
 export const overview: Viewer = {

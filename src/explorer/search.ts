@@ -9,7 +9,7 @@ import { type Data, read, type Viewer, wait } from './service.ts';
 import { nonEmptyFields, notice, recordTable, time, toOverview, until } from './values.ts';
 import { compareTurns } from './work.ts';
 
-const shownMatches = 5;
+const [shownMatches, fewMatches] = [5, 5];
 
 /** Searches `all records`, or those of a table. */
 export function searchForm(records: string, addressOf: (search: string) => string, search = '', hint = '') {
@@ -33,16 +33,19 @@ export function searchEverywhere({ kind, search }: View) {
   return keyed(location.search, html`<div @input=${suggest} @focusout=${leave}>${form}${best}</div>`);
 }
 
-/** The last text wins, and failures are silent. Where no match is exact or a beginning, all matches are read. */
+/** The last text wins, and failures are silent. Where no match is exact, and few begin with it, all are read. */
 async function suggest({ target: input, currentTarget: { lastElementChild: list } }: Data): Promise<void> {
   const [search, address] = [input.value.trim(), location.search];
+  // Nobody opens a match of the text before.
+  list.inert = true;
   const isLast = () => input.matches(':focus') && input.value.trim() === search && address === location.search;
   await wait(150);
   if (!isLast()) return;
   const queries = search.length > 1 ? searchResults.queries({ search }, {}) : [];
   let found: Data = {};
   for (const [at, query] of queries.entries()) {
-    if (at === 1 && sectionsOf(found, search).length > 0) break;
+    const matches = sectionsOf(found, search).flatMap(({ matches }) => matches);
+    if (at === 1 && (matches.length >= fewMatches || matches.some((match) => rankOf(match, search) === 0))) break;
     found = { ...found, ...(await read(query).catch(() => ({}))) };
     if (!isLast()) return;
   }
@@ -51,6 +54,7 @@ async function suggest({ target: input, currentTarget: { lastElementChild: list 
       <small>${title(kind)} ${match.startDate && time(match.startDate)} ${until(match)}</small></a>`;
   const lines = sectionsOf(found, search).map(({ kind, matches }) => matches.slice(0, 3).map(line(kind)));
   render(html`${lines}<a class="row pad" href=${addressOf({ search })}>All matches of “${search}”</a>`, list);
+  list.inert = false;
   list.togglePopover({ force: search.length > 1, source: input });
 }
 

@@ -86,7 +86,7 @@ function pageOf(view: View, shown: Data, note: string, isPickable: boolean) {
   const { hasPreviousPage, startCursor, hasNextPage, endCursor } = shown.pageInfo;
   const way = (rel: string, text: string, step: number, cursor: View) => html`<a class="button" rel=${rel}
     href=${firstPage(view, { view: view.view, page: String(Number(page) + step), ...cursor })}>${text}</a>`;
-  const pages = html`<nav class="pages row" aria-label="Pages">
+  const pages = html`<nav class="pages row pad" aria-label="Pages">
     <small>${note}</small> <span class="end"></span>
     ${hasPreviousPage ? way('prev', 'Previous', -1, { before: startCursor }) : nothing}
     ${hasNextPage ? way('next', 'Next', 1, { after: endCursor }) : nothing}

@@ -167,7 +167,7 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
   };
   const nameIn = (node: Data) => (isOfTime && node[first] ? time(node[first]) : undefined);
   const pick = (node: Data) => html`<td class="pick">
-    <label .style=${'display: block; margin: 0 -10px; padding: 7px 10px'}>
+    <label .style=${'display: block; margin: -5px -10px; padding: 7px 10px'}>
       <input type="checkbox" name="pick" value=${node.id} aria-label=${`Select ${nameOf(node)}`}></label></td>`;
   const marks = (node: Data) => html`${overdueMark(kind, node)}${clashMark(kind, node, nodes)}`;
   // Where no column of the status is shown.

@@ -316,6 +316,12 @@ describeInChromium('the explorer', () => {
     await best.filter({ hasText: /WO-26215 Winter service\s+Work order .* – / }).waitFor();
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-best-matches');
+    // Nobody opens a match of the text before.
+    await page.route('**/graphql', () => {});
+    await box.fill('ge0101');
+    await box.press('ArrowDown');
+    expect(await box.evaluate('document.activeElement.type')).toBe('search');
+    await page.unroute('**/graphql');
     await box.press('Escape');
     await best.first().waitFor({ state: 'hidden' });
     // All matches where none begins like this.
@@ -380,7 +386,7 @@ describeInChromium('the explorer', () => {
     await page.getByText('No assets match.').waitFor();
     await page.goto(`${origin}/explore?kind=Asset&filter=createdAt.gt:tomorrow`);
     await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('alert').textContent()).toMatch(/read\. Created at: expected .*tomorrow/);
+    expect(await page.getByRole('alert').textContent()).toMatch(/read: Created at: expected .*tomorrow/);
     // The way out is where it was.
     await page.getByRole('link', { name: /^Remove: Created at/ }).click();
     await note(page, '1–50 of 60');
@@ -594,7 +600,14 @@ describeInChromium('the explorer', () => {
     await page.getByRole('link', { name: '1 below Rollers' }).press('Enter');
     const third = page.locator('main li li li');
     await third.waitFor();
-    await page.getByText('8 assets', { exact: true }).waitFor();
+    await page.getByRole('link', { name: '8 assets', exact: true }).click();
+    await page.getByText('Category is within Compaction').waitFor();
+    await page
+      .locator('.head')
+      .getByText(/^8 of \d+$/)
+      .waitFor();
+    await page.goBack();
+    await third.waitFor();
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-tree');
 
@@ -609,6 +622,11 @@ describeInChromium('the explorer', () => {
     expect(await page.locator('main li li').count()).toBe(0);
     await page.getByRole('link', { name: 'Compaction', exact: true }).press('Enter');
     await heading(page, 'Compaction');
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('combobox', { name: 'Part of' }).fill('Rollers');
+    await page.getByRole('option', { name: 'Rollers', exact: true }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('This is the record itself, or a part of it.').waitFor();
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 });

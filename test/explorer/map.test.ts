@@ -264,7 +264,7 @@ describeInChromium('the map of locations', () => {
     const { page, origin } = await newPage(service);
     await page.route('**/map.css', (route) => route.abort());
     await page.goto(origin + map);
-    await page.getByText('This page could not be read. The styles of the map cannot be loaded').waitFor();
+    await page.getByText('This page could not be read: The styles of the map cannot be loaded.').waitFor();
   });
 
   test('draws the tiles of a server, which does not get the key', async () => {

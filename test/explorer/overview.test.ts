@@ -118,6 +118,8 @@ describeInChromium('the overview', () => {
     await page.getByRole('link', { name: 'Erledigt', exact: true }).first().click();
     await page.getByText('4 overdue').waitFor();
     await page.getByText('are not listed: Returned').click();
+    const named = page.locator('.row', { hasText: 'Names and colours:' }).getByRole('link');
+    expect(await named.allInnerTexts()).toEqual(expect.arrayContaining(['Erledigt', 'Name a status']));
     await page.getByRole('link', { name: 'On hold', exact: true }).first().click();
     await expect.poll(async () => (await groups(page)).map(([title]) => title)).not.toContain('Next seven days 1');
 
@@ -133,6 +135,7 @@ describeInChromium('the overview', () => {
     await expect.poll(names).toEqual(expect.arrayContaining(['Late and done']));
     expect((await names())[0]).toBe('Nowhere');
     await page.goBack();
+    await page.getByText('Status is not Erledigt or Returned').waitFor();
     // A status is in place of those, beside the table and by a filter.
     const chips = () => page.locator('.chips li').allInnerTexts();
     await page.getByRole('complementary').getByRole('link', { name: 'On hold' }).click();
