@@ -169,7 +169,7 @@ class Explorer implements Page {
 function problemText(problem: string): string {
   const [path = '', ...texts] = problem.split(': ');
   const field = path.startsWith('where.') ? path.split('.').at(-2) : undefined;
-  return field ? [titleOf(linkOf(field)), ...texts].join(': ') : problem;
+  return (field ? [titleOf(linkOf(field)), ...texts].join(': ') : problem).replace(/\.$/, '');
 }
 
 /** Links to the table, the map and the tree of the kind. */
@@ -178,7 +178,10 @@ function viewLinks({ kind = '', id, view }: View) {
   const current = view === 'print' ? undefined : view;
   const linkTo = (name?: string) => html`<a class="button bare" aria-current=${name === current ? 'page' : nothing}
     href=${addressOf({ kind, view: name })}>${titleOf(name ?? 'table')}</a>`;
-  return html`<span class="row">${[undefined, ...(otherViews[kind] ?? []), 'deleted'].map(linkTo)}</span>`;
+  // A table without other views needs no link to itself.
+  const others = otherViews[kind] ?? [];
+  const views = [...(others.length > 0 || current ? [undefined] : []), ...others, 'deleted'];
+  return html`<span class="row">${views.map(linkTo)}</span>`;
 }
 
 /** Anybody can send the query of a page. */

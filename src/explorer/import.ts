@@ -431,7 +431,7 @@ class ImportDialog extends HTMLElement {
   #result(): unknown {
     if (!this.#stored) return nothing;
     const { totals, refused, made } = this.#stored;
-    const records = html`<a class="link" href=${addressOf({ view: 'imports', id: made?.id })}>Show the records</a>`;
+    const records = html`<a class="button primary" href=${addressOf({ view: 'imports', id: made?.id })}>Show the records</a>`;
     const download = ({ name, texts }: (typeof refused)[number]) => html`<p>Not stored, with the reasons:
       <a class="link" href=${URL.createObjectURL(new Blob([...texts]))} download=${name}
         @click=${() => (this.#refusedRows = 0)}>${name}</a>. Correct the rows, and drop that file.</p>`;

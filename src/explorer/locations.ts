@@ -7,7 +7,7 @@ import { button, link, newLink, notice, tableOf } from './values.ts';
 
 const [maxPlaces, maxProblems] = [20_000, 50];
 const toLocations = html`<a class="button" href=${addressOf({ kind: 'Location' })}>Locations</a>`;
-const hint = notice('No location has a latitude and a longitude yet', toLocations);
+const hint = notice('No location has a latitude and a longitude yet', toLocations, 'notice card pad');
 
 const { mapCredit } = document.body.dataset;
 

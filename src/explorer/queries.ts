@@ -90,10 +90,11 @@ function dayCondition(field: string, operator: string, [day, next]: readonly [st
   return operator === 'eq' ? within : { not: within };
 }
 
-/** The asset has no allocation in these days. An end without a time is the whole day. */
+/** The asset has no allocation on these days. An end without a time is the whole day. */
 function freeCondition([day, next]: readonly [string, string]): object {
-  const within = { during: { from: startOf(day), to: startOf(next) }, startDate: { ne: next } };
-  return { allocations: { none: { or: [within, { endDate: { eq: day } }] } } };
+  const ends = [{ gt: startOf(day) }, { eq: day }, { isNull: true }].map((endDate) => ({ endDate }));
+  const or = [...ends, { startDate: { gte: startOf(day) } }];
+  return { allocations: { none: { startDate: { lt: startOf(next), ne: next }, or } } };
 }
 
 const alikeOperators: Readonly<Record<string, string>> = {
@@ -105,7 +106,10 @@ const alikeOperators: Readonly<Record<string, string>> = {
 function conditionOf(kind: string, { field, operator, value }: Filter): object | undefined {
   const type = kindOf(kind).filters[field];
   const range = isOfTime(type) ? rangeOf(value) : undefined;
-  if (range) return type === 'PeriodFilter' ? freeCondition(range) : dayCondition(field, operator, range);
+  // The service refuses another value by its field.
+  if (type === 'PeriodFilter')
+    return range ? freeCondition(range) : { allocations: { none: { startDate: { lt: value } } } };
+  if (range) return dayCondition(field, operator, range);
   if (operator === 'within') return { [linkOf(field)]: { within: value } };
   const isWord = operator === 'isNull' || type === 'BooleanFilter';
   const isNumber = type === 'NumberFilter' && value.trim() !== '' && Number.isFinite(Number(value));

@@ -52,7 +52,8 @@ export async function download(list: string, where: object | undefined, isForExc
 const live = document.getElementById('live') as HTMLElement;
 
 function setConnected(isConnected: boolean): void {
-  live.textContent = isConnected ? 'live' : 'not connected: what is shown may be out of date';
+  live.textContent = isConnected ? 'live' : 'not connected';
+  live.title = isConnected ? '' : 'What is shown may be out of date';
   live.classList.toggle('error', !isConnected);
 }
 

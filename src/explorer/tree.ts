@@ -20,8 +20,8 @@ function levels(view: View, { nodes, pageInfo }: Data, totals: readonly Data[]) 
     const count = node.children.totalCount;
     const total: number = totals.find(({ id }) => id === node.id)?.assets.totalCount ?? 0;
     return html`<li>
-      ${link(view.kind ?? '', node, numberedName(node))} ${count > 0 ? toggle(node, count) : nothing}
-      ${total > 0 ? html`<small><a href=${addressOf({ kind: 'Asset', filters: [{ field, operator: 'within', value: node.id }] })}>${countText('Asset', total)}</a></small>` : nothing}
+      <div class="row">${link(view.kind ?? '', node, numberedName(node))} ${count > 0 ? toggle(node, count) : nothing}
+      ${total > 0 ? html`<small class="end"><a href=${addressOf({ kind: 'Asset', filters: [{ field, operator: 'within', value: node.id }] })}>${countText('Asset', total)}</a></small>` : nothing}</div>
       ${open.includes(node.id) ? level(node.id) : nothing}
     </li>`;
   };
@@ -29,7 +29,7 @@ function levels(view: View, { nodes, pageInfo }: Data, totals: readonly Data[]) 
   if (nodes.length === 0) return notice('Nothing is stored here yet', table);
   const level = (parent?: string) =>
     html`<ul class="tree" .style=${parent ? 'padding-left: 28px' : ''}>${nodes.filter((node: Data) => node.parent?.id === parent).map(item)}</ul>`;
-  return html`${level()}${pageInfo.hasNextPage ? html`<p>There are more: close some.</p>` : nothing}`;
+  return html`<div class="card pad">${level()}</div>${pageInfo.hasNextPage ? html`<p>There are more: close some.</p>` : nothing}`;
 }
 
 export const tree: Viewer = {

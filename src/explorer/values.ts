@@ -9,13 +9,13 @@ import { isClash, isOverdue } from './work.ts';
 
 const clockFormat = { hour: 'numeric', minute: '2-digit' } as const;
 
-/** Writes a time, or a date, which is midnight in UTC. Near days have a weekday, and those of this year no year. */
+/** Writes a time, or a date, which is midnight in UTC. Near days have a weekday, and others a year. */
 export function timeTexts(value: string) {
   const isDate = /^.{10}(T00:00:00\.000Z)?$/.test(value);
   const moment = new Date(isDate ? `${value.slice(0, 10)}T00:00` : value);
   if (Number.isNaN(moment.getTime())) return { day: value, clock: '', text: value, whole: value };
   const weekday = Math.abs(moment.getTime() - Date.now()) < 60 * dayMs ? 'short' : undefined;
-  const year = weekday && moment.getFullYear() === new Date().getFullYear() ? undefined : 'numeric';
+  const year = weekday ? undefined : 'numeric';
   const day = plainDate(moment.toLocaleDateString(dateLocale, { weekday, day: '2-digit', month: 'short', year }));
   const clock = isDate ? '' : moment.toLocaleTimeString(dateLocale, clockFormat).replace(/\s/g, '\u00a0');
   const whole = moment.toLocaleString(dateLocale, { dateStyle: 'full', ...(!isDate && { timeStyle: 'short' }) });
@@ -213,7 +213,8 @@ export const toOverview = html`<a class="button" href="explore">Overview</a>`;
 
 /** Says in one sentence why a page has no content, and offers the buttons that help. */
 export const notice = (sentence: string, buttons: unknown, classes = 'empty') =>
-  html`<div class=${classes}><b>${sentence}.</b> <div class="row">${buttons}</div></div>`;
+  html`<div class=${classes} .style=${classes === 'empty' ? 'gap: 12px; padding: 8vh 0; justify-items: center' : ''}>
+    <b>${sentence}.</b> <div class="row">${buttons}</div></div>`;
 
 /** The arrow keys move from link to link in tables, and in the matches of a text. */
 export function moveInTable(event: KeyboardEvent): void {
