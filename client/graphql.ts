@@ -57,12 +57,13 @@ function graphqlError(response: ApiResponse): GraphqlError {
  * several fields, an earlier one may be stored.
  */
 function storedNothing({ path, extensions }: GraphqlErrorItem, data: unknown, status: number): boolean {
+  if (extensions?.mayBeStored === true) return false;
   if (path === undefined) return status < 500;
   const isOnlyField = path.length === 1 && isObject(data) && Object.keys(data).length === 1;
-  return isOnlyField && rejections.has(extensions?.code) && extensions?.mayBeStored !== true;
+  return isOnlyField && rejections.has(extensions?.code);
 }
 
-/** A service that is unavailable says itself what it may have stored. */
+/** A 503 has `mayBeStored` if something may be stored. */
 const rejections: ReadonlySet<unknown> = new Set([
   'BAD_USER_INPUT',
   'CONFLICT',

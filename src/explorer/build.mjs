@@ -45,10 +45,11 @@ export function readKinds() {
     // An ID has the type to which it leads.
     const linkOf = (input) => fieldsOf(name).find((field) => `${field.name}Id` === input.name);
     const typeOfInput = (input) => typeOf(linkOf(input) ?? input).name;
-    // The records that a link may be within are those of a tree.
-    const linked = (filter) => filters.find((field) => `${field.name}Id` === filter.name);
-    const isOfTree = (filter) =>
-      fieldsOf(linked(filter) && typeOf(linked(filter)).name).some((field) => field.name === 'within');
+    // A link to a tree can also be filtered by `within`.
+    const isOfTree = ({ name: own }) =>
+      filters.some(
+        (link) => `${link.name}Id` === own && fieldsOf(typeOf(link).name).some((field) => field.name === 'within'),
+      );
     const typeOfFilter = (filter) => (isOfTree(filter) ? 'TreeFilter' : typeOf(filter).name);
     const isRequired = (field) => isNonNullType(field.type) && inputs.some((input) => input.name === field.name);
     const kind = {

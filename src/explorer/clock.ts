@@ -54,7 +54,9 @@ export function readTime(date: string, time: string, stored?: string): { value: 
   // West of Greenwich, in the evening.
   const isNext = value.slice(0, 10) !== date;
   const remark = `${time} is midnight UTC, which is shown as ${isNext ? 'the next day' : 'a date'} without a time`;
-  return isNext ? { value: null, remark: `${remark}. Enter a minute before.` } : { value, remark: `${remark}.` };
+  return isNext
+    ? { value: null, remark: `${remark}. Enter a time one minute earlier.` }
+    : { value, remark: `${remark}.` };
 }
 
 /** True if the end is before the start. A date is the whole day. */

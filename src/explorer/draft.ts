@@ -78,7 +78,7 @@ export class Draft {
 
   /** The beginning of the message of a problem. */
   get outcome(): string {
-    return this.problem === problems.unknown ? 'Perhaps saved' : 'Not saved';
+    return this.problem === problems.unknown ? 'May be saved' : 'Not saved';
   }
 
   /** Bases the entries on another state of the record. */

@@ -117,8 +117,8 @@ class Explorer implements Page {
       <span><b class="error">This page could not be read:</b> ${problemText(problem ?? '')}.</span> <span class="end">${retry}</span>
     </div>`;
     document.title = `${title} – Yardgraph`;
-    // A form that cannot be stored says so itself.
-    const isShown = problem !== undefined && !main.querySelector('record-form');
+    // A form that is on the screen says itself that it cannot be stored.
+    const isShown = problem !== undefined && (main.ariaBusy === 'true' || !main.querySelector('record-form'));
     const hasFocus = main.contains(document.activeElement);
     render(searchEverywhere(view), element('everywhere'));
     render(sideBar(view, this.#counts, this.#viewer), element('side'), { renderBefore: element('change-key') });

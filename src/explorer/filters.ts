@@ -27,7 +27,7 @@ const operatorNames: Readonly<Record<string, readonly [name: string, ofTime?: st
   'gte:': ['from'],
   'lt:': ['below', 'before'],
   'lte:': ['up to', 'until'],
-  'during:': ['all of'],
+  'during:': ['throughout'],
   'isNull:true': ['is empty'],
   'isNull:false': ['is not empty'],
 };
@@ -168,14 +168,19 @@ const maxValues = 5;
 const maxCounted = 20_000;
 
 /** Depends on the counts of the table. A search looks at all records of the kind. */
-export function facetQueries(view: View, data: Data): readonly string[] {
-  const { kind = '', search } = view;
+function countedFacets(view: View, data: Data): readonly string[] {
+  const { kind, search } = view;
   const counted = data[search ? 'all' : 'count']?.totalCount ?? Number.POSITIVE_INFINITY;
   const isCheap = (link: string) => counted <= maxCounted || (!search && othersOf(view, link).length === 0);
+  return facetFields(kind).filter(isCheap);
+}
+
+export function facetQueries(view: View, data: Data): readonly string[] {
+  const { kind = '' } = view;
   const facetQuery = (link: string) =>
     `${link}Facet: ${groupsQuery(kind, link, maxValues + 1, whereOf({ ...view, filters: othersOf(view, link) }))}`;
   // Each by itself: a document of all would be too long for a search of eight words.
-  return facetFields(kind).filter(isCheap).map(facetQuery);
+  return countedFacets(view, data).map(facetQuery);
 }
 
 /** Chosen values are added to each other: the records have one of them. */
@@ -193,15 +198,14 @@ function choice(view: View, link: string, group: Data) {
 }
 
 /**
- * They stand beside the table, or open from a button. Undefined without any values: until they are read, their place is
- * kept, and no column moves.
+ * Beside the table, or opened by a button. Undefined if no facet has a value. While they are read, their column stays
+ * empty, so that the table does not move.
  */
 export function facets(view: View, data: Data) {
   const valuesOf = (link: string): readonly Data[] =>
     (data[`${link}Facet`]?.groups ?? []).filter((group: Data) => group[`${link}Id`] !== null).slice(0, maxValues);
   const links = facetFields(view.kind).filter((link) => valuesOf(link).length > 0);
-  const facetsRead = () => facetQueries(view, data).every((query) => (query.split(':')[0] ?? '') in data);
-  const isRead = data.problem || (data.count && facetsRead());
+  const isRead = data.problem || (data.count && countedFacets(view, data).every((link) => `${link}Facet` in data));
   if (links.length === 0 && (isRead || facetFields(view.kind).length === 0)) return undefined;
   return html`<aside id="facets" class="nav facets end" popover aria-label="Narrow down">
     <div class="row narrow"><b .style=${'padding: 8px'}>Narrow down</b> <button type="button" class="bare end" popovertarget="facets">Close</button></div>

@@ -23,7 +23,7 @@ import { inWords, kindNames, kindOf, numberedName, outsideQuotes, title, undoRun
 import { yardgraph as client, type Data, read } from './service.ts';
 import { readEntry, writeEntry } from './storage.ts';
 import { button, headOf, menu, notice, openDialog, timeTexts } from './values.ts';
-import { failure, otherWorkspace, report } from './writes.ts';
+import { otherWorkspace, report } from './writes.ts';
 
 /** A message of the command, with the titles of fields and options, and without IDs and advice on other options. */
 const inTitles = (message: string): string =>
@@ -61,7 +61,12 @@ const restart = 'drop the file under another name';
 
 const serverURL = new URL('./', location.href);
 
-const readViewer = async (): Promise<Data> => (await read('viewer { workspace { id } user { id } }')).viewer;
+/** Throws an error for a key of another workspace than that of the page. */
+async function readViewer(): Promise<Data> {
+  const { viewer } = await read('viewer { workspace { id } user { id } }');
+  if (viewer.workspace.id !== document.body.dataset.workspace) throw new Error(otherWorkspace);
+  return viewer;
+}
 
 type Checked = Preview & Explained & { readonly notes: readonly string[] };
 
@@ -253,7 +258,7 @@ class ImportDialog extends HTMLElement {
     const ended = this.#take(async (signal) => {
       if (isStale || localStorage.getItem(name) !== text)
         throw new Error('an import of this file has begun, or ended, in another tab. Try again to go on with it');
-      if ((await readViewer()).workspace.id !== run.workspace) throw new Error(otherWorkspace);
+      await readViewer();
       const save = () => {
         if (!writeEntry(name, run)) throw new Error('this browser has no room left to keep the state of an import');
       };
@@ -272,7 +277,7 @@ class ImportDialog extends HTMLElement {
       const options = { storing, refusedFiles: refused, isPreviewed: !text };
       const { totals } = await store({ ...work, signal }, options, { say() {}, table() {} }).catch((error: Error) => {
         const soFar = `Stored or refused so far: ${this.#progress || 'no rows'}`;
-        // The message is for programs, which send keys.
+        // The client's message is about idempotency keys.
         const what = (error as Data).mayBeStored
           ? 'The service did not say whether it stored the last rows'
           : error.message;
@@ -444,6 +449,7 @@ export async function undoImport({ id, message }: Data): Promise<string> {
   // The service takes at most 500 characters.
   const changeMessage = `Undo of ${message ?? id}`.slice(0, 500);
   const yardgraph = new Yardgraph({ serverURL, changeMessage });
+  await readViewer();
   const made = await findMadeChanges(yardgraph, id);
   if (!made || made.message === null)
     throw new Error('others have made changes meanwhile, and no message tells which ones are its own');
@@ -464,7 +470,9 @@ export async function undoImport({ id, message }: Data): Promise<string> {
     }
   } catch (error) {
     if (counts.made === 0) throw error;
-    stop = ` ${failure('It stopped there', error as Error)} The page “Imports” undoes the rest.`;
+    const { message, mayBeStored } = error as Data;
+    const reason = mayBeStored ? 'it is not known whether the next part was undone' : message;
+    stop = ` It stopped there: ${reason}. “Undo the rest” is on the page “Imports”.`;
   }
   if (counts.made === 0) throw new Error('it was undone already, or all its records have changed since');
   const undone = `${pluralize(counts.reversed, { label: 'change', pluralLabel: 'changes' })} undone`;

@@ -31,10 +31,12 @@ export function chooseFiles(kind?: string): void {
 }
 
 /** Asks before it undoes an import, of this page or of a dialog. */
-export async function undoRun(run: Data, page?: Page): Promise<void> {
+export async function undoRun(run: Data, page?: Page, isRest = false): Promise<void> {
   const name = fileOf(run).replace(/^(?:Undo of )?/, (undo) => (undo ? 'the undo of ' : 'the import of '));
   const undone = { created: 'will be deleted', updated: 'will be changed back', deleted: 'will be stored again' };
-  if (!confirm(`Undo ${name.replace(/ again$/, '')}? Of its records, ${countsOf(run, undone)}.`)) return;
+  const shown = name.replace(/ again$/, '');
+  const question = `Undo ${shown}? Of its records, ${countsOf(run, undone)}.`;
+  if (!confirm(isRest ? `Undo the rest of ${shown}, but for what others have changed?` : question)) return;
   document.querySelector<HTMLDialogElement>('dialog.import')?.close();
   report(`Undoing ${name}…`);
   const { undoImport } = await import('./import.js');
@@ -47,10 +49,11 @@ function undoOf(run: Data, undo: Data | undefined, page: Page) {
   // The import may have gone on since.
   if (!undo || Number(undo.upTo) < Number(run.upTo))
     return page.mayWrite() ? button('Undo', () => void undoRun(run, page)) : nothing;
-  // Others have changed the rest, or the undo was stopped.
+  // Others have changed the rest, or the undo was stopped. An undo may reverse several updates of a record by one.
   const isWhole = run.created <= undo.deleted && run.deleted <= undo.created;
-  const rest = !isWhole && page.mayWrite() ? button('Undo the rest', () => void undoRun(run, page)) : nothing;
-  return html`${isWhole ? 'undone' : 'undone in part ·'} ${cellOf('DateTime', undo.startedAt)}
+  const hasRest = !isWhole || undo.updated < run.updated;
+  const rest = hasRest && page.mayWrite() ? button('Undo the rest', () => void undoRun(run, page, true)) : nothing;
+  return html`${isWhole ? 'undone' : 'partly undone'} ${cellOf('DateTime', undo.startedAt)}
     ${undo.user ? `by ${nameOf(undo.user)}` : nothing} ${rest}`;
 }
 

@@ -11,7 +11,7 @@ interface Kind {
   readonly list: string;
   /** The types of its fields, by name: scalars and links. */
   readonly fields: Readonly<Record<string, string>>;
-  /** The types of filters, by name. */
+  /** The types of filters, by name. `PeriodFilter` and `TreeFilter` are conditions of this page. */
   readonly filters: Readonly<Record<string, string>>;
   readonly order: readonly string[];
   /** Lists of records that refer to this one, by the names of their fields: `{ workOrders: 'WorkOrder' }`. */

@@ -13,9 +13,9 @@ export const textsOf = ({ color, currentLocationId, ...target }: Data): string[]
 
 /** 0 for an exact match, 1 for a text that begins with the given one, 2 for one that has it, 3 for all others. */
 export function rankOf(target: Data, text: string): number {
-  const texts = [...textsOf(target), numberedName(target)].map(fold);
-  const [whole, isBeginning] = [fold(text), texts.some((other) => other.startsWith(fold(text)))];
-  return [texts.includes(whole), isBeginning, texts.some((other) => other.includes(whole)), true].indexOf(true);
+  const whole = fold(text);
+  const rank = (own: string) => (own === whole ? 0 : own.startsWith(whole) ? 1 : own.includes(whole) ? 2 : 3);
+  return Math.min(...[...textsOf(target), numberedName(target)].map(fold).map(rank));
 }
 
 const compareNames = (a: Data, b: Data): number => nameOf(a).localeCompare(nameOf(b), undefined, { numeric: true });

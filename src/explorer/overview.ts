@@ -109,7 +109,7 @@ function groupOf([title, kind, field]: (typeof groups)[number], address: string,
 }
 
 /** Links that make a status a finished one, or an unfinished one. */
-function finishedChoice(view: View, data: Data) {
+function finishedChoice(view: View, data: Data, mayName: boolean) {
   const finished = finishedOf(view, data);
   const isFinished = ({ id }: Data) => finished.includes(id);
   const names = statusesOf(data).filter(isFinished).map(nameOf);
@@ -122,11 +122,11 @@ function finishedChoice(view: View, data: Data) {
   return html`<details>
     <summary class="quiet">Finished work orders and allocations are not listed: ${names.join(', ') || 'no status is a finished one'}</summary>
     <div class="row">Statuses of finished ones: ${statusesOf(data).map(choice)}</div>
-    <div class="row">Names and colours: ${labelLinks(data.labels.nodes)} ${statusLink('WorkOrder')}</div>
+    <div class="row">Names and colours: ${labelLinks(data.labels.nodes)} ${mayName ? statusLink('WorkOrder') : nothing}</div>
   </details>`;
 }
 
-function agenda(view: View, data: Data) {
+function agenda(view: View, data: Data, mayName: boolean) {
   const views = viewsOf(view, data);
   const filled = groups.flatMap((group, index) => {
     const found: Data = data[`group${index}`] ?? {};
@@ -145,7 +145,7 @@ function agenda(view: View, data: Data) {
       ${filled}
     </table>
   </div>
-  ${data.labels && finishedChoice(view, data)}`;
+  ${data.labels && finishedChoice(view, data, mayName)}`;
 }
 
 /** Records in groups by a field: the ID of a link, or the start for its month. */
@@ -251,7 +251,7 @@ export const overview: Viewer = {
       actions: mayWrite('WorkOrder') && isUsed ? newLink('WorkOrder') : nothing,
       content: isEmpty
         ? firstSteps(mayWrite('Asset'), data.labels.nodes)
-        : html`${agenda(view, data)} <div class="columns" .style=${'--min: 328px'}>${drawn}</div>`,
+        : html`${agenda(view, data, mayWrite('Status'))} <div class="columns" .style=${'--min: 328px'}>${drawn}</div>`,
     };
   },
 };

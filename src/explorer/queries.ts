@@ -77,9 +77,10 @@ export const statusLabels = { first: atMost(100), where: { key: { startsWith: 'S
 export const rowsOf = (kind: string, fields: readonly string[] = columns[kind] ?? []): string =>
   `nodes { ${selectionOf(kind, [...nameFields(kind), ...fields.flatMap((field) => (field === 'startDate' ? [field, 'endDate'] : field))])} }`;
 
-/** A day begins in the time zone of the viewer. A time at midnight UTC is a date: it is of this day for everybody. */
+/** Midnight in the viewer's time zone. */
 const startOf = (day: string): string => new Date(`${day}T00:00`).toISOString();
 
+/** A day begins in the time zone of the viewer. A time at midnight UTC is a date: it is of this day for everybody. */
 function dayCondition(field: string, operator: string, [day, next]: readonly [string, string]): object {
   const before = (end: string) => ({ [field]: { lt: startOf(end), ne: end } });
   // The range lets the database read an index from the earlier midnight on.
@@ -90,11 +91,10 @@ function dayCondition(field: string, operator: string, [day, next]: readonly [st
   return operator === 'eq' ? within : { not: within };
 }
 
-/** The asset has no allocation on these days. An end without a time is the whole day. */
+/** The asset has no allocation on any of these days. A date is the whole day; without an end, an allocation goes on. */
 function freeCondition([day, next]: readonly [string, string]): object {
   const ends = [{ gt: startOf(day) }, { eq: day }, { isNull: true }].map((endDate) => ({ endDate }));
-  const or = [...ends, { startDate: { gte: startOf(day) } }];
-  return { allocations: { none: { startDate: { lt: startOf(next), ne: next }, or } } };
+  return { allocations: { none: { startDate: { lt: startOf(next), ne: next }, or: ends } } };
 }
 
 const alikeOperators: Readonly<Record<string, string>> = {
@@ -174,7 +174,7 @@ function searchConditions(kind: string, search: string): readonly object[] {
 /** Filters of a field with several values are one: it has one of the values, or none of them. */
 export function filterGroups(filters: readonly Filter[]): readonly (readonly Filter[])[] {
   const keyOf = (filter: Filter) =>
-    ['eq', 'ne'].includes(filter.operator) ? `${filter.field}.${filter.operator}` : textOf(filter);
+    ['eq', 'ne', 'within'].includes(filter.operator) ? `${filter.field}.${filter.operator}` : textOf(filter);
   return [...new Set(filters.map(keyOf))].map((key) => filters.filter((filter) => keyOf(filter) === key));
 }
 
@@ -182,7 +182,7 @@ export function filterGroups(filters: readonly Filter[]): readonly (readonly Fil
 export function whereOf({ kind = '', search = '', filters = [] }: View): object | undefined {
   const groups = filterGroups(filters).flatMap((group) => {
     const all = group.map((filter) => conditionOf(kind, filter));
-    return all.length > 1 && group[0]?.operator === 'eq' ? [{ or: all }] : all;
+    return all.length > 1 && group[0]?.operator !== 'ne' ? [{ or: all }] : all;
   });
   const conditions = [...groups, ...searchConditions(kind, search)];
   return conditions.length > 1 ? { and: conditions } : conditions[0];

@@ -9,7 +9,7 @@ import { type Data, read, type Viewer, wait } from './service.ts';
 import { nonEmptyFields, notice, recordTable, time, toOverview, until } from './values.ts';
 import { compareTurns } from './work.ts';
 
-const [shownMatches, fewMatches] = [5, 5];
+const shownMatches = 5;
 
 /** Searches `all records`, or those of a table. */
 export function searchForm(records: string, addressOf: (search: string) => string, search = '', hint = '') {
@@ -30,32 +30,45 @@ export function searchEverywhere({ kind, search }: View) {
   const leave = ({ currentTarget: { lastElementChild: list }, relatedTarget: next }: Data) =>
     next && !list.parentNode.contains(next) && list.hidePopover();
   const best = html`<nav class="options floats" popover aria-label="Best matches"></nav>`;
-  return keyed(location.search, html`<div @input=${suggest} @focusout=${leave}>${form}${best}</div>`);
+  // No suggestion opens above the results.
+  const submit = ({ target }: Event) => (target as HTMLFormElement).querySelector('input')?.blur();
+  return keyed(location.search, html`<div @input=${suggest} @focusout=${leave} @submit=${submit}>${form}${best}</div>`);
 }
 
-/** The last text wins, and failures are silent. Where no match is exact, and few begin with it, all are read. */
+/** The last text wins. Where no match is exact, and few begin with it, all matches follow: they take longer. */
 async function suggest({ target: input, currentTarget: { lastElementChild: list } }: Data): Promise<void> {
   const [search, address] = [input.value.trim(), location.search];
-  // Nobody opens a match of the text before.
-  list.inert = true;
   const isLast = () => input.matches(':focus') && input.value.trim() === search && address === location.search;
+  // Nobody opens a match of the text before. The list itself would let clicks through.
+  list.firstElementChild?.toggleAttribute('inert', true);
   await wait(150);
   if (!isLast()) return;
-  const queries = search.length > 1 ? searchResults.queries({ search }, {}) : [];
-  let found: Data = {};
-  for (const [at, query] of queries.entries()) {
-    const matches = sectionsOf(found, search).flatMap(({ matches }) => matches);
-    if (at === 1 && (matches.length >= fewMatches || matches.some((match) => rankOf(match, search) === 0))) break;
+  if (search.length < 2) return list.hidePopover();
+  const [best = '', ...others] = searchResults.queries({ search }, {});
+  let found: Data | undefined = await read(best).catch(() => undefined);
+  if (!isLast()) return;
+  if (!found) return list.hidePopover();
+  drawMatches(input, list, search, found);
+  const matches = sectionsOf(found, search).flatMap(({ matches }) => matches);
+  if (matches.length >= shownMatches || matches.some((match) => rankOf(match, search) === 0)) return;
+  for (const query of others) {
     found = { ...found, ...(await read(query).catch(() => ({}))) };
     if (!isLast()) return;
   }
+  drawMatches(input, list, search, found);
+}
+
+function drawMatches(input: HTMLInputElement, list: HTMLElement, search: string, found: Data): void {
   const line = (kind: string) => (match: Data) =>
     html`<a class="row pad" href=${addressOf({ kind, id: match.id })}>${numberedName(match)}
       <small>${title(kind)} ${match.startDate && time(match.startDate)} ${until(match)}</small></a>`;
   const lines = sectionsOf(found, search).map(({ kind, matches }) => matches.slice(0, 3).map(line(kind)));
-  render(html`${lines}<a class="row pad" href=${addressOf({ search })}>All matches of “${search}”</a>`, list);
-  list.inert = false;
-  list.togglePopover({ force: search.length > 1, source: input });
+  render(
+    html`<div>${lines}<a class="row pad" href=${addressOf({ search })}>All matches of “${search}”</a></div>`,
+    list,
+  );
+  list.firstElementChild?.removeAttribute('inert');
+  list.togglePopover({ force: true, source: input });
 }
 
 /** The slash key leads to the search, except while somebody types. Down leads from a search to its first match. */

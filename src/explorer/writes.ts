@@ -29,7 +29,7 @@ export function mutationText(kind: string, item: Data): string {
 /** Matches a message that only serves the undo of a write, with the number of its records; earlier, `Undo`. */
 export const undoMessage = /^(?:Undo|\w{1,7} (?:[a-z ]{1,20} \((\d{1,4})\) )?in the explorer \(\w{1,7}\))$/;
 
-/** A page with entries may stay when somebody enters another key. */
+/** Entering another key reloads the page, unless its entries keep it open. */
 export const otherWorkspace = 'the key is of another workspace than this page. Load the page again';
 
 /** Runs a write with a message of its own, by which an undo finds its changes among those of others. */
@@ -124,7 +124,7 @@ export async function undo(range: ChangeRange | Promise<ChangeRange>, options: U
     if (!kept) onUndone();
     const text = noun ? `${noun} ${word}.` : reversed === 1 ? `${capitalized(word)}.` : `${counted}.`;
     const all = made === 0 ? `This was ${word} already.` : text;
-    const more = notReversed.length > 1 ? `, and ${notReversed.length - 1} more` : '';
+    const more = notReversed.length > 1 ? `, and ${notReversed.length - 1} other changes` : '';
     report(kept ? `${some}: ${await reasonOf(kept)}${more}.` : all, made > 0 ? own : undefined, {
       word: word === 'undone' ? 'redone' : 'undone',
     });
@@ -159,18 +159,21 @@ export async function rangeOfWrite({ cursor, message }: Data, count: number): Pr
 
 const recordsOf = (kind: string) => yardgraph[kindOf(kind).list as 'assets'];
 
-/** Says which records keep this one from being deleted, without their IDs. */
+/** Says which records keep this one from being deleted. */
 async function findReferences(kind: string, id: string, references: 'CLEAR' | 'REFUSE'): Promise<string | undefined> {
   try {
     await recordsOf(kind).delete([id], { references, dryRun: true });
     return undefined;
   } catch (error) {
     const issue = (error as Data).items?.find(({ code }: Data) => code === 'referenced');
+    const isGone = (error as Data).items?.some(({ code }: Data) => code === 'no-record');
     // This has stored nothing, even where nobody knows its result.
-    if (!issue) throw new Error((error as Error).message);
-    return issue.message.split(/ is referenced by |:/)[1];
+    if (!issue) throw new Error(isGone ? 'somebody has deleted this record meanwhile' : (error as Error).message);
+    return issue.message;
   }
 }
+
+const countsOfReferences = (message: string) => message.split(/ is referenced by |:/)[1];
 
 /** Asks before it deletes a record, and says which records refer to it. */
 export async function deleteRecord(kind: string, record: Data, page: Page): Promise<void> {
@@ -178,8 +181,11 @@ export async function deleteRecord(kind: string, record: Data, page: Page): Prom
   try {
     const found = await findReferences(kind, record.id, 'REFUSE');
     const needed = found && (await findReferences(kind, record.id, 'CLEAR'));
-    if (needed) return report(`${name} cannot be deleted, because it is needed by ${needed}, listed on this page.`);
-    const cleared = `It is used by ${found}. Links to this ${words(kind)} are cleared, and nothing else is deleted.`;
+    if (needed)
+      return report(
+        `${name} cannot be deleted, because it is needed by ${countsOfReferences(needed)}, listed on this page.`,
+      );
+    const cleared = `It is used by ${countsOfReferences(found ?? '')}. Links to this ${words(kind)} are cleared, and nothing else is deleted.`;
     if (!confirm(`Delete ${name}? ${found ? cleared : 'No other record refers to it.'}`)) return;
     // Others may have linked to it since.
     if ((await findReferences(kind, record.id, 'REFUSE')) !== found) return deleteRecord(kind, record, page);

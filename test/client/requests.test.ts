@@ -170,6 +170,13 @@ describe('a write that may be stored', () => {
   });
 });
 
+test('a mutation that was executed, and whose response is too large, may be stored', async () => {
+  const extensions = { code: 'BAD_USER_INPUT', mayBeStored: true };
+  server.replies = [json(200, { errors: [{ message: 'the mutation was executed, but', extensions }] })];
+  const error = await errorOf(ServiceError, client().graphql('mutation { a }'));
+  expect([error.mayBeStored, server.received.length]).toEqual([true, 1]);
+});
+
 describe('the key', () => {
   test('is a new one for each write and each part of a batch, or one of the program with the position of the part', async () => {
     server.replies = [created];

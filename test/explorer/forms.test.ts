@@ -246,7 +246,7 @@ describeInChromium('a work order in the explorer', () => {
     const fail = (route: Route) => route.fulfill({ status: 500, body: '{}' });
     await page.route('**/graphql', (route) => (isSent(route, 'updateWorkOrders') ? fail(route) : route.fallback()));
     await save(page).click();
-    await page.getByText('Perhaps saved: the service did not say whether it has stored this.').waitFor();
+    await page.getByText('May be saved: the service did not say whether it has stored this.').waitFor();
     await page.unroute('**/graphql');
     let isStored = false;
     await page.route('**/graphql', (route) => {

@@ -487,6 +487,23 @@ describeInChromium('a file in the explorer', () => {
     expect(await number()).toBe(0);
   });
 
+  test('goes on with an undo that was stopped', async () => {
+    for (const name of ['Crane', 'Lift']) await open.post('/assets', [{ name }], { 'x-import-run': 'run' });
+    const query = 'mutation { revertChanges(after: "1", upTo: "2") { made } }';
+    await open.send('POST', '/graphql', { query }, { 'x-import-run': 'undo-run' });
+    const { page } = await newPage(open, '/explore?view=imports');
+    const run = page.getByRole('row', { name: /^run/ });
+    await run.getByText('partly undone').waitFor();
+    const asked = page.waitForEvent('dialog');
+    const pressed = run.getByRole('button', { name: 'Undo the rest' }).click();
+    const question = await asked;
+    expect(question.message()).toBe('Undo the rest of the import of run, but for what others have changed?');
+    await question.accept();
+    await pressed;
+    await expect.poll(number).toBe(0);
+    await run.getByText(/^undone/).waitFor();
+  });
+
   test('of a program is undone once, and again where it has gone on, with an ID and a message of any length', async () => {
     const [id, message] = ['p'.repeat(63), 'm'.repeat(499)];
     const create = (run: number) =>
@@ -517,9 +534,9 @@ describeInChromium('a file in the explorer', () => {
     page.on('dialog', (dialog) => dialog.accept());
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('1 change undone, 2 not undone: 1 asset changed since, 1 label used since.').waitFor();
-    await page.getByRole('row', { name: /^cranes.csv .* undone in part · / }).waitFor();
+    await page.getByRole('row', { name: /^cranes.csv .* partly undone / }).waitFor();
     await page.getByRole('link', { name: 'cranes.csv', exact: true }).click();
-    await page.locator('.head').getByText('undone in part').waitFor();
+    await page.locator('.head').getByText('partly undone').waitFor();
     await page.getByRole('link', { name: 'Imports' }).first().click();
     const asked = page.waitForEvent('dialog').then((dialog) => dialog.message());
     await page.getByRole('row', { name: 'Undo of cranes.csv' }).getByRole('button', { name: 'Undo' }).click();
@@ -559,6 +576,11 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Not saved: the key is of another workspace than this page.').waitFor();
     expect(await page.getByLabel('Name').inputValue()).toBe('Crane');
+    await drop(page, 'assets.csv', new TextEncoder().encode('name\nCrane\n'));
+    for (const _ of ['first', 'again']) {
+      await page.getByText('the key is of another workspace than this page.').last().waitFor();
+      await page.getByRole('button', { name: 'Try again' }).click();
+    }
     for (const name of [key, other])
       expect(await closed.as(name).data('{ assets { totalCount } }')).toEqual({ assets: { totalCount: 0 } });
   });

@@ -222,6 +222,13 @@ test('filters of a field with several values find records with one of them, or w
   };
   expect(await found('eq')).toEqual(['a', 'b']);
   expect(await found('ne')).toEqual(['c', 'none']);
+  // So it is with places, each with all below it.
+  const [yard, dock] = await user.create('/locations', { name: 'Yard' }, { name: 'Dock' });
+  const places = [yard?.id, dock?.id];
+  await user.create('/assets', ...places.map((currentLocationId) => ({ name: 'At', currentLocationId })));
+  const filters = places.map((value) => ({ field: 'currentLocationId', operator: 'within', value }));
+  const { count } = await user.data(documentOf(views.table.queries({ kind: 'Asset', filters }, {})));
+  expect(count.totalCount).toBe(2);
 });
 
 test('a list of a record is the table to which it leads', async () => {
