@@ -62,7 +62,7 @@ function totalIn({ cells }: SourceRow): string | undefined {
   return typeof text === 'string' && ofTotals.test(text.trim()) ? text : undefined;
 }
 
-/** Of rows that look the same whatever their columns become. */
+/** The message about totals, which are the same whatever the columns become. */
 export const mayBeTotal = 'may be a total or a footer';
 
 /** Rows for which somebody chooses an answer. */
