@@ -11,6 +11,9 @@ import { compareTurns } from './work.ts';
 
 const shownMatches = 5;
 
+/** Of each kind, below the field. */
+const maxSuggested = 3;
+
 /** Searches `all records`, or those of a table. */
 export function searchForm(records: string, addressOf: (search: string) => string, search = '', hint = '') {
   const submit = (event: SubmitEvent) => {
@@ -49,7 +52,7 @@ async function suggest({ target: input, currentTarget: { lastElementChild: list 
   if (!isLast()) return;
   if (!found) return list.hidePopover();
   drawMatches(input, list, search, found);
-  const matches = sectionsOf(found, search).flatMap(({ matches }) => matches);
+  const matches = sectionsOf(found, search).flatMap(({ matches }) => matches.slice(0, maxSuggested));
   if (matches.length >= shownMatches || matches.some((match) => rankOf(match, search) === 0)) return;
   for (const query of others) {
     found = { ...found, ...(await read(query).catch(() => ({}))) };
@@ -62,7 +65,7 @@ function drawMatches(input: HTMLInputElement, list: HTMLElement, search: string,
   const line = (kind: string) => (match: Data) =>
     html`<a class="row pad" href=${addressOf({ kind, id: match.id })}>${numberedName(match)}
       <small>${title(kind)} ${match.startDate && time(match.startDate)} ${until(match)}</small></a>`;
-  const lines = sectionsOf(found, search).map(({ kind, matches }) => matches.slice(0, 3).map(line(kind)));
+  const lines = sectionsOf(found, search).map(({ kind, matches }) => matches.slice(0, maxSuggested).map(line(kind)));
   render(
     html`<div>${lines}<a class="row pad" href=${addressOf({ search })}>All matches of “${search}”</a></div>`,
     list,
