@@ -189,10 +189,14 @@ test('an asset is free on days on which it has no allocation; an end without a t
     const { assets } = await user.data(documentOf(queries));
     return assets.nodes.map(({ name }: { name: string }) => name);
   };
-  const free = ['until the day before', 'from the day after', 'never'];
-  expect(await found('2036-12-08', '2036-12-09')).toEqual(free);
-  expect(await found('week+1')).toEqual(expect.arrayContaining(['never']));
-  expect(await found('week+1')).not.toContain('on the last day');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const zone of ['America/New_York', 'UTC', 'Pacific/Auckland']) {
+    vi.stubEnv('TZ', zone);
+    const free = ['until the day before', 'from the day after', 'never'];
+    expect(await found('2036-12-08', '2036-12-09'), zone).toEqual(free);
+    expect(await found('week+1')).toEqual(expect.arrayContaining(['never']));
+    expect(await found('week+1')).not.toContain('on the last day');
+  }
 });
 
 test('the number of assets at a place or in a category leads to a table of them', async () => {
