@@ -11,7 +11,7 @@ import { compareTurns } from './work.ts';
 
 const shownMatches = 5;
 
-/** Of each kind, below the field. */
+/** For each kind, below the field. */
 const maxSuggested = 3;
 
 /** Searches `all records`, or those of a table. */

@@ -550,6 +550,10 @@ describeInChromium('a work order in the explorer', () => {
     // West of Greenwich, midnight UTC would be the whole next day.
     await times(['startDate', '2036-12-01'], ['startDate.time', '19:00']);
     await page.getByText('19:00 is midnight UTC, which is shown as the next day without a time.').waitFor();
+    await page.locator('[name=name]').fill('Late shift');
+    await save(page).click();
+    expect(await page.locator('[name=startDate]').getAttribute('aria-invalid')).toBe('true');
+    await page.locator('[name=name]').fill('');
     expect(await times(['startDate.time', '18:59'])).toBe('2036-12-01');
     await times(['endDate', '2036-12-08'], ['startDate.time', ''], ['startDate', '2036-12-08']);
     expect(await times(['startDate', '2036-12-02'])).toBe('2036-12-08');
