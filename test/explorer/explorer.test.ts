@@ -511,6 +511,7 @@ describeInChromium('the explorer', () => {
     await page.goto(`${origin}/explore?kind=Asset`);
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('button', { name: 'Reset' }).click();
+    await expect.poll(() => side('Assets').getAttribute('href')).not.toContain('externalIds');
     await side('Assets').click();
     await expect.poll(heads).toBe('Name,Number ↑,Status,Current location,Category');
     await page.goto(`${origin}/explore?kind=Allocation&columns=asset`);
