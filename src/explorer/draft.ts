@@ -333,11 +333,12 @@ export class Draft {
       const issues = items.flatMap(({ field = '', code, message }: Data) => {
         const path = field.replace(/\..*/s, '');
         const name = inputNames(this.kind).find((own) => [path, `${path}Id`].includes(own));
+        if (!name) return [];
         const texts: Data = {
           cycle: 'This is the record itself, or a part of it',
-          'no-record': `This ${words(kindOf(this.kind).inputs[name ?? ''] ?? '')} is not stored here`,
+          'no-record': `This ${words(kindOf(this.kind).inputs[name] ?? '')} is not stored here`,
         };
-        return name ? [{ field: name, message: `${texts[code] ?? capitalized(message)}.` }] : [];
+        return { field: name, message: `${texts[code] ?? capitalized(message)}.` };
       });
       if (!items.some(({ code }: Data) => code === 'clash')) doubts = '';
       const known = mayBeStored ? [problems.unknown] : items.flatMap(({ code }: Data) => problems[code] ?? []);

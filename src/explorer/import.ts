@@ -23,7 +23,7 @@ import { inWords, kindNames, kindOf, numberedName, outsideQuotes, title, undoRun
 import { yardgraph as client, type Data, read } from './service.ts';
 import { readEntry, writeEntry } from './storage.ts';
 import { button, headOf, menu, notice, openDialog, timeTexts } from './values.ts';
-import { otherWorkspace, report } from './writes.ts';
+import { report, requireWorkspace } from './writes.ts';
 
 /** A message of the command, with the titles of fields and options, and without IDs and advice on other options. */
 const inTitles = (message: string): string =>
@@ -64,7 +64,7 @@ const serverURL = new URL('./', location.href);
 /** Throws an error for a key of another workspace than that of the page. */
 async function readViewer(): Promise<Data> {
   const { viewer } = await read('viewer { workspace { id } user { id } }');
-  if (viewer.workspace.id !== document.body.dataset.workspace) throw new Error(otherWorkspace);
+  requireWorkspace(viewer);
   return viewer;
 }
 

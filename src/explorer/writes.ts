@@ -30,14 +30,17 @@ export function mutationText(kind: string, item: Data): string {
 export const undoMessage = /^(?:Undo|\w{1,7} (?:[a-z ]{1,20} \((\d{1,4})\) )?in the explorer \(\w{1,7}\))$/;
 
 /** Entering another key reloads the page, unless its entries keep it open. */
-export const otherWorkspace = 'the key is of another workspace than this page. Load the page again';
+export function requireWorkspace({ workspace }: Data): void {
+  if (workspace.id !== document.body.dataset.workspace)
+    throw new Error('the key is of another workspace than this page. Load the page again');
+}
 
 /** Runs a write with a message of its own, by which an undo finds its changes among those of others. */
 async function tracked<T>(action: string, write: (changeMessage: string) => Promise<T>) {
   const [number = 0] = crypto.getRandomValues(new Uint32Array(1));
   const message = `${action} in the explorer (${number.toString(36)})`;
   const { changeCursor: after, viewer } = await read('changeCursor viewer { workspace { id } }');
-  if (viewer.workspace.id !== document.body.dataset.workspace) throw new Error(otherWorkspace);
+  requireWorkspace(viewer);
   const result = await write(message);
   // The write is stored, whatever comes of this request.
   const upTo = await yardgraph.changeCursor().catch(() => undefined);

@@ -797,6 +797,15 @@ describeInChromium('a work order in the explorer', () => {
     await page.getByRole('button', { name: /^Change \d/, disabled: false }).waitFor();
   });
 
+  test('is refused where its location has been deleted, without its ID', async () => {
+    const [place] = await service.create('/locations', { name: 'Depot' });
+    const { page } = await newPage(service, `/explore?kind=WorkOrder&view=new&filter=locationId.eq:${place?.id}`);
+    await page.getByLabel('Name').fill('Paint');
+    await service.data(`mutation { deleteLocations(ids: ["${place?.id}"]) { id } }`);
+    await save(page).click();
+    await issueAt(page, 'locationId').getByText('This location is not stored here.').waitFor();
+  });
+
   test('is deleted after a look at the records that refer to it, and restored with their links', async () => {
     const { page, origin } = await newPage(service);
     const [place, crane] = await Promise.all([
